@@ -1,0 +1,44 @@
+# The two commands of the README, and a few beside them. `make` alone lists them.
+# Another interpreter: make app PYTHON=python3.12        Some tests only: make test ARGS="-k vpt"
+
+PYTHON ?= python3
+ARGS ?=
+ifeq ($(OS),Windows_NT)
+BIN := .venv/Scripts
+else
+BIN := .venv/bin
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help app test lint format setup-app setup-test clean distclean
+
+help: ## list the commands
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
+
+app: setup-app ## set up, then run the demo of the engine
+	$(BIN)/python -m rfm_core demo
+
+test: lint ## set up, lint, then run every test
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: setup-test ## ruff and mypy
+	$(BIN)/python -m ruff check
+	$(BIN)/python -m ruff format --check
+	$(BIN)/python -m mypy
+
+format: setup-test ## put the code into its standard form
+	$(BIN)/python -m ruff check --fix
+	$(BIN)/python -m ruff format
+
+setup-app:
+	@$(PYTHON) .ci/setup.py app
+
+setup-test:
+	@$(PYTHON) .ci/setup.py test
+
+clean: ## remove caches and build products
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find rfm_core app tests -type d -name __pycache__ -prune -exec rm -rf {} +
+
+distclean: clean ## also remove the environment in .venv
+	rm -rf .venv
