@@ -213,12 +213,17 @@ def installed_browser() -> str:
     return ""
 
 
+def may_install_for_system() -> tuple:
+    """Whether packages can be installed without a password, and what goes before the command."""
+    if not hasattr(os, "geteuid"):
+        return False, []
+    if os.geteuid() == 0:
+        return True, []
+    return run(["sudo", "-n", "true"], quiet=True, timeout=20), ["sudo", "-n"]
+
+
 def install_browser_with_system() -> bool:
-    """Through the package manager, where that needs no password."""
-    prefix: list[str] = []
-    if hasattr(os, "geteuid") and os.geteuid() != 0:
-        prefix = ["sudo", "-n"]
-    may = not prefix or run(["sudo", "-n", "true"], quiet=True, timeout=20)
+    may, prefix = may_install_for_system()
     if shutil.which("apt-get") and may:
         say("Installing Chromium with apt-get.")
         apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
@@ -247,7 +252,13 @@ def install_browser_with_system() -> bool:
 def install_browser_with_playwright() -> bool:
     say("Downloading Playwright's own Chromium (some 150 MB).")
     command = [PYTHON, "-m", "playwright", "install", "--no-shell", "chromium"]
-    return run(command, timeout=900, PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT="30000")
+    env = {"PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT": "30000"}
+    if not run(command, quiet=not sys.stdout.isatty(), timeout=900, **env):
+        return False
+    if not launches() and shutil.which("apt-get") and may_install_for_system()[0]:
+        say("Installing the system libraries it needs.")
+        run([PYTHON, "-m", "playwright", "install-deps", "chromium"], quiet=True, timeout=900)
+    return True
 
 
 def provide_browser(may_install: bool) -> None:
