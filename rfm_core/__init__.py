@@ -1,0 +1,80 @@
+"""The engine of RFM Explorer: learning chaotic systems with hit-and-run random feature maps.
+
+    import rfm_core as rfm
+    data = rfm.make_dataset(rfm.DataSpec(system="L63"))
+    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=512, beta=1e-24), data)
+    print(rfm.evaluate(model, data).summary())
+"""
+
+from .architecture import ARCHITECTURES, SAMPLERS, ModelSpec
+from .checks import Cancelled, InvalidInput
+from .data import DataSpec, make_dataset
+from .dataset import Dataset
+from .diagnostics import ConditionNumbers, TanhRegions, condition_numbers, tanh_regions
+from .evaluate import evaluate
+from .events import CancelToken, Progress, Reporter
+from .fit import Fitted, UnitFit, fit, fit_events
+from .locality import Scheme
+from .lyapunov import LyapunovSpectrum, lyapunov_exponents
+from .metrics import (
+    ForecastTimes,
+    density,
+    forecast_error,
+    histogram_marginals,
+    power_spectrum,
+    tau_f,
+    valid_times,
+    vpt,
+)
+from .model import Forecast, Model
+from .paper import PaperRow, paper_rows
+from .ridge import BetaPath
+from .store import load
+from .systems import SYSTEMS, System, get_system
+from .wasserstein import SinkhornResult, sinkhorn2, wasserstein2
+
+__all__ = [
+    "ARCHITECTURES",
+    "BetaPath",
+    "CancelToken",
+    "Cancelled",
+    "ConditionNumbers",
+    "DataSpec",
+    "Dataset",
+    "Fitted",
+    "Forecast",
+    "ForecastTimes",
+    "InvalidInput",
+    "LyapunovSpectrum",
+    "Model",
+    "ModelSpec",
+    "PaperRow",
+    "Progress",
+    "Reporter",
+    "SAMPLERS",
+    "SYSTEMS",
+    "Scheme",
+    "SinkhornResult",
+    "System",
+    "TanhRegions",
+    "UnitFit",
+    "condition_numbers",
+    "density",
+    "evaluate",
+    "fit",
+    "fit_events",
+    "forecast_error",
+    "get_system",
+    "histogram_marginals",
+    "load",
+    "lyapunov_exponents",
+    "make_dataset",
+    "paper_rows",
+    "power_spectrum",
+    "sinkhorn2",
+    "tanh_regions",
+    "tau_f",
+    "valid_times",
+    "vpt",
+    "wasserstein2",
+]

@@ -1,0 +1,239 @@
+"""What a model is: the paper's eight architectures and what goes beyond them, as one spec."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .checks import InvalidInput, one_of, real, refuse, whole
+from .locality import Scheme
+from .spec import Spec
+
+PAPER_NOISE = 1e-3
+
+
+class Choices(NamedTuple):
+    """An architecture is three choices."""
+
+    skip: bool
+    deep: bool
+    local: bool
+
+
+ARCHITECTURES: dict[str, Choices] = {
+    "RFM": Choices(False, False, False),
+    "SkipRFM": Choices(True, False, False),
+    "DeepRFM": Choices(False, True, False),
+    "DeepSkip": Choices(True, True, False),
+    "LocalRFM": Choices(False, False, True),
+    "LocalSkip": Choices(True, False, True),
+    "LocalDeepRFM": Choices(False, True, True),
+    "LocalDeepSkip": Choices(True, True, True),
+}
+SAMPLERS = ("hit-and-run", "tight", "uniform", "gaussian")
+
+
+@dataclass(frozen=True)
+class ModelSpec(Spec):
+    """One model. The paper's names where it has them; everything is checked here, once.
+
+    width, depth     D_r features per unit, B units
+    G, I             patch size and neighbours on each side (local); or ``left`` and ``right``
+    exchange         whose current estimates units after the first see: 0 only their own (the
+                     paper), or n patches on each side, or a pair (left, right)
+    beta             ridge parameter
+    noise, noise_on  standard deviation, on the whole training "series" (the paper) or the "input"
+    solver           "qr" (accurate) or "normal" (normal equations, the paper's)
+    sampler          "tight" (hit-and-run inside the data), "hit-and-run" (inside their bounding
+                     box, the paper's), or the naive "uniform" and "gaussian" of scales w and b
+    standardize      draw directions for standardised inputs
+    unit_weights     "independent" draws for each unit, or the first one's "shared" by all
+    patches          learn from "all" patches or from "one" (the middle one); None: "all" where the
+                     data are homogeneous in space
+    rows             rows of the regression, taken evenly; None: as many as there are training pairs
+    features         "tanh", or "polynomial" of the given degree as a baseline (width is then ignored)
+    """
+
+    architecture: str = "SkipRFM"
+    width: int = 1024
+    depth: int = 1
+    G: int | None = None
+    I: int | None = None  # noqa: E741 - the paper's name
+    left: int | None = None
+    right: int | None = None
+    exchange: Any = 0
+    beta: float = 1e-20
+    noise: float | None = None
+    noise_on: str = "series"
+    solver: str = "qr"
+    sampler: str = "tight"
+    L0: float = 0.4
+    L1: float = 3.5
+    w: float = 1.0
+    b: float = 1.0
+    standardize: bool = False
+    unit_weights: str = "independent"
+    patches: str | None = None
+    rows: int | None = None
+    features: str = "tanh"
+    degree: int = 3
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        self._check_architecture()
+        put(self, "width", whole("width", self.width, 1, 10**6, "512 to 4096 is usual."))
+        put(self, "depth", whole("depth", self.depth, 1, 1000, "1 to 32 is usual."))
+        if self.depth > 1 and not self.choices.deep:
+            raise refuse(
+                "depth", self.depth, f"1 for {self.architecture}", "Deep architectures have more."
+            )
+        self._check_locality()
+        put(self, "beta", real("beta", self.beta, "1e-24 to 1e-2 is usual.", 0, 1e12))
+        put(self, "noise", real("noise", self.noise, "The paper's is 1e-3.", 0, 1e6))
+        one_of("noise_on", self.noise_on, ("series", "input"))
+        one_of("solver", self.solver, ("qr", "normal"), "'qr' is the accurate default.")
+        one_of("sampler", self.sampler, SAMPLERS, "'hit-and-run' is the paper's.")
+        low = real("L0", self.L0, "The paper's is 0.4.", 0, 100)
+        put(self, "L0", low)
+        put(self, "L1", real("L1", self.L1, "It must exceed L0; 3.5 is usual.", low, 100, above=True))
+        put(self, "w", real("w", self.w, "Scale of naive weights.", 0, 1e12, above=True))
+        put(self, "b", real("b", self.b, "Scale of naive biases.", 0, 1e12))
+        one_of("standardize", self.standardize, (True, False))
+        one_of("unit_weights", self.unit_weights, ("independent", "shared"))
+        one_of("features", self.features, ("tanh", "polynomial"))
+        put(self, "degree", whole("degree", self.degree, 1, 20, "2 to 8 is usual."))
+        one_of("patches", self.patches, (None, "all", "one"))
+        if self.rows is not None:
+            remedy = "Leave it None for as many as there are training pairs."
+            put(self, "rows", whole("rows", self.rows, 1, 10**12, remedy))
+        if self.exchanging and self.unit_weights == "shared":
+            raise refuse(
+                "unit_weights", "shared", "'independent' with exchange", "Inputs differ by unit."
+            )
+
+    def _check_architecture(self) -> None:
+        put, name = object.__setattr__, self.architecture
+        noisy = isinstance(name, str) and name.endswith("N") and name[:-1] in ARCHITECTURES
+        if noisy:
+            put(self, "architecture", name[:-1])
+        one_of("architecture", self.architecture, ARCHITECTURES, "A trailing N adds noise 1e-3.")
+        if self.noise is None:
+            put(self, "noise", PAPER_NOISE if noisy else 0.0)
+
+    def _check_locality(self) -> None:
+        put = object.__setattr__
+        if not self.choices.local:
+            given = {n: getattr(self, n) for n in ("G", "I", "left", "right")}
+            given["exchange"] = self.exchange or None
+            for name, value in given.items():
+                if value is not None:
+                    raise refuse(
+                        name,
+                        value,
+                        f"left out for {self.architecture}, which is global",
+                        "Choose a Local architecture to use it.",
+                    )
+            return
+        if self.G is None:
+            raise refuse("G", None, f"a patch size for {self.architecture}", "Try G=2, I=2.")
+        put(self, "G", whole("G", self.G, 1, None, "It divides the dimension."))
+        if self.I is not None and (self.left is not None or self.right is not None):
+            raise InvalidInput("Give either I or left and right, not both: I sets both sides.")
+        if self.I is None and self.left is None and self.right is None:
+            raise refuse("I", None, "a number of neighbours", "Or give left and right.")
+        # one form for one meaning: I where both sides are equal, left and right where they differ
+        sides = (self.I, self.I) if self.I is not None else (self.left or 0, self.right or 0)
+        left, right = (whole("I, left or right", side, 0, None, "0 is none.") for side in sides)
+        put(self, "I", left if left == right else None)
+        put(self, "left", None if left == right else left)
+        put(self, "right", None if left == right else right)
+        self._check_exchange()
+
+    def _check_exchange(self) -> None:
+        given = self.exchange
+        pair = given if isinstance(given, (tuple, list)) else (given, given)
+        if len(pair) != 2:
+            raise refuse("exchange", given, "a number or a pair (left, right)", "Try 1.")
+        pair = tuple(whole("exchange", side, 0, None, "0 is the paper's.") for side in pair)
+        object.__setattr__(self, "exchange", pair if any(pair) else 0)
+        if any(pair) and not (self.choices.deep and self.choices.local):
+            raise refuse(
+                "exchange", given, "0 unless deep and local", "Use LocalDeepSkip, depth >= 2."
+            )
+        if any(pair) and self.patches == "one":
+            raise refuse("patches", "one", "'all' with exchange", "Neighbours must be estimated.")
+
+    @property
+    def choices(self) -> Choices:
+        return ARCHITECTURES[self.architecture]
+
+    @property
+    def sides(self) -> tuple[int, int]:
+        """Neighbouring patches seen on the left and on the right."""
+        if self.I is not None:
+            return self.I, self.I
+        return self.left or 0, self.right or 0
+
+    @property
+    def exchanging(self) -> bool:
+        """Do units see their neighbours' current estimates?"""
+        return bool(self.exchange)
+
+    @property
+    def label(self) -> str:
+        """As the paper would write it, for example LocalDeepSkip(2,2) 1024x4."""
+        name = self.architecture + ("N" if self.noise else "")
+        if self.choices.local:
+            halo = "|".join(map(str, self.sides if self.I is None else [self.I]))
+            name += f"({self.G},{halo})"
+        if self.exchanging:
+            name += f" exchanging {self.exchange[0]}|{self.exchange[1]}"
+        if self.features == "polynomial":
+            return f"{name} polynomial degree {self.degree}" + f" x{self.depth}" * self.choices.deep
+        return f"{name} {self.width}" + f"x{self.depth}" * self.choices.deep
+
+    def scheme(self, dimension: int) -> Scheme:
+        """The patches of a state of that dimension."""
+        if not self.choices.local:
+            return Scheme(dimension, dimension)
+        assert self.G is not None
+        scheme = Scheme(dimension, self.G, *self.sides)
+        if self.exchanging:
+            Scheme(dimension, self.G, *self.exchange)  # refuses what does not fit
+        return scheme
+
+    def unit_inputs(self, dimension: int) -> list[int]:
+        """Inputs of each unit. Deep units also see estimates of the next state.
+
+        In the paper every unit sees its own patch's; the first one thus sees its patch twice.
+        Where units exchange, those after the first see their neighbours' too, and the first one,
+        which has no estimate yet, sees the state alone.
+        """
+        scheme = self.scheme(dimension)
+        if not self.choices.deep:
+            return [scheme.inputs]
+        if not self.exchanging:
+            return [scheme.inputs + scheme.G] * self.depth
+        wide = scheme.inputs + (sum(self.exchange) + 1) * scheme.G
+        return [scheme.inputs] + [wide] * (self.depth - 1)
+
+    def unit_widths(self, dimension: int) -> list[int]:
+        """Features of each unit."""
+        if self.features == "tanh":
+            return [self.width] * self.depth
+        return [math.comb(n + self.degree, self.degree) for n in self.unit_inputs(dimension)]
+
+    def size(self, dimension: int) -> int:
+        """Number of weights and biases, as the paper counts them.
+
+        A polynomial has no internal weights; its coefficients alone count.
+        """
+        outputs = self.scheme(dimension).G
+        internal = 1 if self.features == "tanh" else 0
+        return sum(
+            (internal * (inputs + 1) + outputs) * width
+            for inputs, width in zip(
+                self.unit_inputs(dimension), self.unit_widths(dimension), strict=True
+            )
+        )

@@ -1,0 +1,232 @@
+"""From a DataSpec to a Dataset: generated, or read from the cache on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .checks import InvalidInput, one_of, real, refuse, whole
+from .dataset import Dataset
+from .events import Reporter
+from .lyapunov import lyapunov_exponents
+from .spec import Spec
+from .streams import stream
+from .systems import System, get_system
+from .tensorfile import DamagedFile, read_tensors, write_tensors
+
+GENERATOR = 1  # raise it when the same spec would give other numbers
+CACHE_LIMIT_GB = 8.0
+
+
+@dataclass(frozen=True)
+class DataSpec(Spec):
+    """Which data: every field left None takes the system's (the paper's) value.
+
+    ``n_train`` counts pairs (u_n, u_{n+1}); they lie in ``trajectories`` windows of equal length.
+    ``realization`` picks training windows and test starts anew, each from its own random stream.
+    ``accuracy`` "fine" is exact to rounding, "paper" is scipy's odeint at its default tolerance
+    (for KS the paper's time step). ``burn_in`` is in time units, or "paper".
+    """
+
+    system: str = "L63"
+    n_train: int | None = None
+    dt: float | None = None
+    n_test: int = 100
+    test_steps: int | None = None
+    seed: int = 0
+    realization: int = 0
+    parameters: Any = ()  # a mapping; kept as sorted pairs so that the spec can be hashed
+    accuracy: str = "fine"
+    burn_in: float | str | None = None
+    trajectories: int | None = None
+    lyapunov: float | None = None
+    eps: float | None = None
+
+    def __post_init__(self) -> None:
+        system = get_system(self.system)
+        given = self.parameters
+        try:
+            resolved = system.resolve(dict(given) if given else {})
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InvalidInput):
+                raise
+            raise refuse("parameters", given, "a mapping", "For example {'F': 8}.") from None
+        paper = resolved == {k: type(resolved[k])(v) for k, v in system.parameters.items()}
+        put = object.__setattr__
+        put(self, "parameters", tuple(sorted(resolved.items())))
+        one_of("accuracy", self.accuracy, ("fine", "paper"), "'fine' is the accurate default.")
+        dt = system.dt if self.dt is None else self.dt
+        put(self, "dt", real("dt", dt, f"The usual value is {system.dt:g}.", 0, 100, above=True))
+        few = f"The usual number is {system.n_train}."
+        n = system.n_train if self.n_train is None else self.n_train
+        put(self, "n_train", whole("n_train", n, 10, 10**9, few))
+        parts = system.train_trajectories if self.trajectories is None else self.trajectories
+        if self.trajectories is None:
+            parts = min(parts, max(1, int(n) // 50))
+        put(self, "trajectories", whole("trajectories", parts, 1, int(n), "1 is one long window."))
+        put(self, "n_test", whole("n_test", self.n_test, 0, 10**6, "100 is usual."))
+        steps = self.test_steps
+        if steps is None:
+            steps = math.ceil(system.horizon / (system.lyapunov * float(dt)))
+        put(self, "test_steps", whole("test_steps", steps, 1, 10**8, "3000 is usual."))
+        put(self, "seed", whole("seed", self.seed, 0, 2**63, "0 will do."))
+        put(self, "realization", whole("realization", self.realization, 0, 2**63, "0 is the first."))
+        burn = {None: system.burn_in, "paper": system.paper_burn_in}.get(self.burn_in, self.burn_in)  # type: ignore[arg-type]
+        put(self, "burn_in", real("burn_in", burn, f"{system.burn_in:g} is enough.", 0, 1e7))
+        if self.lyapunov is not None:
+            put(self, "lyapunov", real("lyapunov", self.lyapunov, "Leave it None.", 0, above=True))
+        elif paper:
+            put(self, "lyapunov", system.lyapunov)
+        eps = system.eps if self.eps is None else self.eps
+        put(self, "eps", real("eps", eps, f"The paper's is {system.eps:g}.", 0, above=True))
+
+    @property
+    def parameter_values(self) -> dict[str, float]:
+        return get_system(self.system).resolve(dict(self.parameters))
+
+    @property
+    def bytes(self) -> int:
+        """Size of the arrays."""
+        dimension = get_system(self.system).dimension(self.parameter_values)
+        assert self.trajectories and self.n_train and self.test_steps
+        window = math.ceil(self.n_train / self.trajectories) + 1
+        rows = self.trajectories * window + self.n_test * (self.test_steps + 1)
+        return 8 * dimension * rows
+
+
+def make_dataset(
+    spec: DataSpec, *, cache: bool | Path | str = True, report: Reporter | None = None
+) -> Dataset:
+    """The data of ``spec``. ``cache``: True for the usual folder, a folder, or False for none."""
+    report = report or Reporter()
+    if not isinstance(spec, DataSpec):
+        raise refuse("spec", spec, "a DataSpec", "For example rfm_core.DataSpec(system='L63').")
+    folder = None if cache is False else cache_folder() if cache is True else Path(cache)
+    path = None if folder is None else folder / f"{spec.system}-{spec.digest()}.safetensors"
+    if path is not None and path.is_file():
+        # damaged, tampered with or of an old kind: a cache entry may always be made again
+        with contextlib.suppress(DamagedFile, OSError, KeyError, ValueError):
+            arrays, header = read_tensors(path)
+            if header["generator"] == GENERATOR and header["spec"] == spec.to_dict():
+                with contextlib.suppress(OSError):
+                    os.utime(path)  # the least recently used go first
+                report("data", 1, 1)
+                return _dataset(spec, arrays, header)
+    arrays, header = _generate(spec, report)
+    if path is not None:
+        _remember(path, arrays, header, spec.bytes)
+    return _dataset(spec, arrays, header)
+
+
+def cache_folder() -> Path:
+    """RFM_CACHE if set, otherwise the user's cache folder."""
+    named = os.environ.get("RFM_CACHE")
+    if named:
+        return Path(named)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "rfm_core"
+
+
+def _generate(spec: DataSpec, report: Reporter) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    system, parameters = get_system(spec.system), spec.parameter_values
+    assert spec.dt and spec.trajectories and spec.n_train and spec.test_steps
+    stepper = system.stepper(parameters, spec.dt, spec.accuracy)
+    fine = system.stepper(parameters, spec.dt)  # to reach the attractor, one way is as good
+    burn = math.ceil(float(spec.burn_in or 0) / spec.dt)
+
+    def on_attractor(name: str, n: int) -> np.ndarray:
+        rng = stream(spec.seed, name, spec.realization)
+        start = fine.advance(system.start(rng, n, parameters), burn, report, f"{name}: burn-in")
+        if not np.isfinite(start).all():
+            raise InvalidInput(
+                f"{system.name} left every bound during burn-in with {parameters} and dt={spec.dt}."
+                f" Use parameters nearer to {dict(system.parameters)} or a smaller dt."
+            )
+        return start
+
+    length = math.ceil(spec.n_train / spec.trajectories)
+    window = on_attractor("window", spec.trajectories)
+    train = stepper.rollout(window, length, report, "training data")
+    test = np.empty((0, spec.test_steps + 1, train.shape[-1]))
+    if spec.n_test:
+        starts = on_attractor("test", spec.n_test)
+        test = stepper.rollout(starts, spec.test_steps, report, "test data")
+    lyapunov = spec.lyapunov
+    if lyapunov is None:
+        lyapunov = _measured_exponent(system, fine, train[:, -1], report)
+    header = {"generator": GENERATOR, "spec": spec.to_dict(), "lyapunov": lyapunov}
+    return {"train": train, "test": test}, header
+
+
+def _measured_exponent(system: System, stepper: Any, states: np.ndarray, report: Reporter) -> float:
+    """For other parameters than the paper's: from tangent dynamics, along 16 trajectories."""
+    states = np.resize(states, (16, states.shape[-1]))
+    noise = stream(0, "exponent").standard_normal(states.shape)
+    states = states + 1e-3 * states.std() * noise
+    apart = math.ceil(8 / system.lyapunov / stepper.dt)  # let copies of one state drift apart
+    states = stepper.advance(states, apart, report, "Lyapunov exponent")
+    steps = math.ceil(30 / system.lyapunov / stepper.dt)
+    found = lyapunov_exponents(stepper, states, steps=steps, report=report)
+    return float(found.exponents[0])
+
+
+def _dataset(spec: DataSpec, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Dataset:
+    system, exponent = get_system(spec.system), float(header["lyapunov"])
+    # a negative or tiny exponent means that the parameters give no chaos: no Lyapunov time then
+    assert spec.dt and spec.eps
+    return Dataset(
+        train=arrays["train"],
+        test=arrays["test"],
+        dt=spec.dt,
+        eps=spec.eps,
+        lyapunov=exponent if exponent > 1e-3 * system.lyapunov else None,
+        name=spec.system,
+        homogeneous=system.homogeneous,
+        lyapunov_is_estimate=spec.lyapunov is None,
+        columns=system.components,
+        origin=spec.to_dict(),
+        digest=spec.digest(),
+    )
+
+
+def _remember(path: Path, arrays: Any, header: dict[str, Any], size: int) -> None:
+    """Into the cache if it fits; a full disk or a read-only folder must not lose the data."""
+    limit = float(os.environ.get("RFM_CACHE_GB", CACHE_LIMIT_GB)) * 1e9
+    if size > limit / 2:
+        return
+    with contextlib.suppress(OSError):
+        write_tensors(path, arrays, header)
+        _prune(path.parent, limit, keep=path)
+
+
+def _prune(folder: Path, limit: float, keep: Path) -> None:
+    """Delete the least recently used sets above the limit, and what crashed writers left."""
+    for stale in folder.glob(".*.tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - stale.stat().st_mtime > 3600:
+                stale.unlink()
+    entries = []
+    for path in folder.glob("*.safetensors"):
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            entries.append((status.st_mtime, status.st_size, path))
+    total = sum(size for _, size, _ in entries)
+    for _, size, path in sorted(entries, key=lambda entry: entry[0]):
+        if total <= limit:
+            break
+        if path != keep:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            total -= size

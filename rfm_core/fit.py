@@ -1,0 +1,273 @@
+"""Training: each unit in turn, one pass over the rows, one ridge regression."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from .architecture import ModelSpec
+from .checks import InvalidInput, refuse, whole
+from .dataset import Dataset
+from .events import Progress, Reporter
+from .features import Features, Monomials, Tanh
+from .hit_and_run import Inputs, sample
+from .model import Model, Unit, Wiring, pick_device
+from .ridge import Accumulator, BetaPath, accumulator, beta_path
+from .streams import stream
+
+Array = np.ndarray
+Tensor = torch.Tensor
+HELD_OUT = 0.1  # share of the snapshots, the latest ones, on which a beta path is judged
+
+
+@dataclass(frozen=True, eq=False)
+class UnitFit:
+    """What was measured while a unit was trained."""
+
+    seconds: float
+    error: float  # of the next state after this unit: root mean square over training rows
+    rows: int
+    path: BetaPath | None  # only where betas were asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The last event of a training."""
+
+    model: Model
+    units: tuple[UnitFit, ...]
+    seconds: float
+
+
+def fit(
+    spec: ModelSpec,
+    data: Dataset,
+    *,
+    seed: int = 0,
+    realization: int = 0,
+    device: torch.device | str = "auto",
+    report: Reporter | None = None,
+) -> Model:
+    """Train ``spec`` on ``data``. Weights and noise come from the streams of (seed, realization)."""
+    report = report or Reporter()
+    events = fit_events(spec, data, seed=seed, realization=realization, device=device)
+    for event in events:
+        if isinstance(event, Fitted):
+            return event.model
+        report(event.stage, event.done, event.total)
+    raise AssertionError("a training ends with Fitted")
+
+
+def fit_events(
+    spec: ModelSpec,
+    data: Dataset,
+    *,
+    seed: int = 0,
+    realization: int = 0,
+    device: torch.device | str = "auto",
+    betas: Sequence[float] | None = None,
+    internal: Sequence[tuple[Array, Array]] | None = None,
+) -> Iterator[Progress | Fitted]:
+    """Train step by step: an event after every block of rows, ``Fitted`` at the end.
+
+    Stop iterating to cancel. ``betas`` adds to every unit's report the errors along that path.
+    ``internal`` gives (W_in, b_in) of each unit instead of drawing them.
+    """
+    training = _Training(spec, data, seed, realization, pick_device(device), internal)
+    began = time.perf_counter()
+    units: list[Unit] = []
+    reports: list[UnitFit] = []
+    for number in range(spec.depth):
+        unit, told = yield from training.unit(number, betas)
+        units.append(unit)
+        reports.append(told)
+    seconds = time.perf_counter() - began
+    model = Model(
+        spec=spec,
+        units=tuple(units),
+        dimension=data.dimension,
+        dt=data.dt,
+        limit=100.0 * float(np.abs(data.train).max()),
+        device=training.device,
+        origin={"data": data.origin, "digest": data.digest, "seed": seed, "realization": realization},
+    )
+    yield Fitted(model, tuple(reports), seconds)
+
+
+class _Training:
+    """The rows of the regressions and the estimates of the next state as units are added."""
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        data: Dataset,
+        seed: int,
+        realization: int,
+        device: torch.device,
+        internal: Sequence[tuple[Array, Array]] | None,
+    ) -> None:
+        if not isinstance(spec, ModelSpec):
+            raise refuse("spec", spec, "a ModelSpec", "For example ModelSpec(width=512).")
+        if not isinstance(data, Dataset):
+            raise refuse("data", data, "a Dataset", "Use make_dataset or load_series.")
+        self.spec, self.device, self.internal = spec, device, internal
+        self.seed = whole("seed", seed, 0, 2**63, "0 will do.")
+        self.realization = whole("realization", realization, 0, 2**63, "0 is the first.")
+        self.wiring = Wiring(spec, data.dimension, device)
+        self.patches = self._patches_to_learn(data)
+        learnt = len(range(*self.patches.indices(self.wiring.scheme.patches)))
+        inputs, truth = _snapshots(spec, data, learnt, self.seed, self.realization)
+        self.u = torch.from_numpy(inputs).to(device)
+        self.truth = torch.from_numpy(truth).to(device)
+        self.y = self.u
+        self.rows = len(self.u) * learnt
+        width = max(spec.unit_widths(data.dimension))
+        # large blocks waste less on the triangle, small ones can be cancelled sooner
+        self.block = max(1, min(max(2 * width, 2048), 8192) // learnt)
+
+    def _patches_to_learn(self, data: Dataset) -> slice:
+        scheme = self.wiring.scheme
+        choice = self.spec.patches
+        if choice is None and scheme.patches > 1 and not data.homogeneous:
+            raise InvalidInput(
+                f"{self.spec.architecture} uses one unit for all {scheme.patches} patches, which is "
+                f"right only where the system looks the same everywhere, and {data.name!r} is not "
+                "said to. Load it with homogeneous=True or set patches='all' to do it anyway, or "
+                "use a global architecture."
+            )
+        if choice != "one":
+            return slice(0, scheme.patches)
+        middle = scheme.patches // 2
+        return slice(middle, middle + 1)
+
+    def unit(
+        self, number: int, betas: Sequence[float] | None
+    ) -> Iterator[Progress | Any]:  # a generator that returns (Unit, UnitFit)
+        began = time.perf_counter()
+        stage = f"unit {number + 1} of {self.spec.depth}"
+        features = self._features(number)
+        outputs = self.wiring.scheme.G
+        fitted = accumulator(self.spec.solver, features.width, outputs, self.device)
+        heldout = accumulator(self.spec.solver, features.width, outputs, self.device)
+        count = len(self.u)
+        kept_back = int((1 - HELD_OUT) * count) if betas is not None else count
+        yield Progress(stage, 0, count, time.perf_counter() - began)
+        for low, high in _blocks(count, self.block, kept_back):
+            into = fitted if low < kept_back else heldout
+            self._accumulate(into, number, features, slice(low, high))
+            yield Progress(stage, high, count, time.perf_counter() - began)
+        path = None
+        if betas is not None:
+            path = beta_path(fitted, heldout, betas)
+            fitted.merge(heldout)  # type: ignore[arg-type]  # both are of the same kind
+        weights = fitted.solve(self.spec.beta)
+        if not bool(torch.isfinite(weights).all()):
+            raise InvalidInput(
+                f"The regression of {stage} has no finite solution with beta={self.spec.beta:g} and "
+                f"solver={self.spec.solver!r}. Raise beta, for example to 1e-8, or use solver='qr'."
+            )
+        unit = Unit(features, weights)
+        error = self._error(number, unit)
+        if number + 1 < self.spec.depth:
+            yield from self._advance(number, unit, stage)
+        return unit, UnitFit(time.perf_counter() - began, error, self.rows, path)
+
+    def _accumulate(self, into: Accumulator, number: int, features: Features, at: slice) -> None:
+        y = self.y[at]
+        phi = features(self.wiring.read(number, self.u[at], y, self.patches)).flatten(0, 1)
+        truth = self.truth[at] - y if self.spec.choices.skip else self.truth[at]
+        into.add(phi, truth[:, self.wiring.own[self.patches]].flatten(0, 1))
+
+    def _error(self, number: int, unit: Unit) -> float:
+        """Root mean square error of the next state on up to 4096 rows of the regression."""
+        scheme = self.wiring.scheme
+        at = torch.linspace(0, len(self.u) - 1, max(1, 4096 // scheme.patches)).round().long()
+        at = at.unique().to(self.device)
+        new = self.wiring.apply(number, unit, self.u[at], self.y[at])
+        left = (new - self.truth[at])[:, self.wiring.own[self.patches]]
+        return float(left.square().mean().sqrt())
+
+    def _advance(self, number: int, unit: Unit, stage: str) -> Iterator[Progress]:
+        """Estimates after this unit, for the next one to start from."""
+        new = torch.empty_like(self.y)
+        scheme = self.wiring.scheme
+        step = max(1, 4_000_000 // (unit.features.width * scheme.patches))
+        for low in range(0, len(self.u), step):
+            at = slice(low, low + step)
+            new[at] = self.wiring.apply(number, unit, self.u[at], self.y[at])
+            yield Progress(f"{stage}: estimates", min(low + step, len(self.u)), len(self.u))
+        self.y = new
+
+    def _features(self, number: int) -> Features:
+        spec = self.spec
+
+        def rows() -> Iterator[Tensor]:
+            for low, high in _blocks(len(self.u), self.block):
+                at = slice(low, high)
+                yield self.wiring.read(number, self.u[at], self.y[at], self.patches).flatten(0, 1)
+
+        if self.internal is not None:
+            return Tanh(*(self._tensor(part) for part in self.internal[number]))
+        if spec.features == "tanh" and spec.unit_weights == "shared" and number > 0:
+            return self._first
+        inputs = Inputs.scan(rows)
+        if spec.features == "polynomial":
+            scale = np.where(inputs.std > 0, inputs.std, 1.0)
+            return Monomials(self._tensor(inputs.mean), self._tensor(scale), spec.degree)
+        rng = stream(self.seed, "weights", self.realization, number)
+        scales = {"L0": spec.L0, "L1": spec.L1, "w": spec.w, "b": spec.b}
+        drawn = sample(
+            spec.sampler, rng, spec.width, inputs, rows, standardize=spec.standardize, **scales
+        )
+        self._first = Tanh(*(self._tensor(part) for part in drawn))
+        return self._first
+
+    def _tensor(self, array: Array) -> Tensor:
+        return torch.as_tensor(array, dtype=torch.float64, device=self.device)
+
+
+def _blocks(count: int, size: int, border: int | None = None) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges of at most ``size``, none across ``border``."""
+    edges = [0, count] if border is None or border >= count else [0, border, count]
+    for start, end in zip(edges[:-1], edges[1:], strict=True):
+        for low in range(start, end, size):
+            yield low, min(low + size, end)
+
+
+def _snapshots(
+    spec: ModelSpec, data: Dataset, learnt: int, seed: int, realization: int
+) -> tuple[Array, Array]:
+    """States and next states for the regression, (snapshots, D) each, evenly taken, with noise."""
+    trajectories, length, dimension = data.train.shape
+    pairs = data.pairs
+    rows = pairs if spec.rows is None else spec.rows
+    count = max(1, min(pairs, -(-rows // learnt)))
+    chosen = np.linspace(0, pairs - 1, count).round().astype(np.int64)
+    # a trajectory of n states has n - 1 pairs
+    at = chosen + chosen // (length - 1)
+    flat = data.train.reshape(trajectories * length, dimension)
+    u, truth = flat[at], flat[at + 1]
+    if spec.noise:
+        rng = stream(seed, "noise", realization)
+        if spec.noise_on == "input":
+            u = u + spec.noise * rng.standard_normal(u.shape)
+        else:
+            _noisy_series(rng, float(spec.noise), at, u, truth, len(flat))
+    return u, truth
+
+
+def _noisy_series(
+    rng: np.random.Generator, size: float, at: Array, u: Array, truth: Array, length: int
+) -> None:
+    """The paper's noise: one draw for every state of the series, whether input or target of a row."""
+    for low in range(0, length, 8192):
+        noise = size * rng.standard_normal((min(8192, length - low), u.shape[1]))
+        for rows, array in ((at, u), (at + 1, truth)):
+            here = slice(*np.searchsorted(rows, [low, low + len(noise)]))
+            array[here] += noise[rows[here] - low]
+

@@ -1,0 +1,297 @@
+"""Steppers: u(t) -> u(t + dt) for many trajectories side by side, and their tangent dynamics.
+
+Two families cover all systems here. ``RungeKutta`` integrates ordinary differential equations with
+a compiled fixed-step scheme of order 8 and compensated summation, so that what is left over one dt
+is rounding. ``ETDRK4`` integrates stiff semilinear equations in Fourier space. Neither knows any
+particular equation.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+import numba
+import numpy as np
+import torch
+from numba import types
+from scipy.fft import irfft, rfft
+from scipy.integrate import DOP853, odeint
+
+from .events import Reporter
+
+Array = np.ndarray
+RightHandSide = Callable[[Array, Array, Array], None]  # (u, parameters, du): fills du
+
+class Stepper(Protocol):
+    """One sampling time of a system."""
+
+    dt: float
+
+    def rollout(self, start: Array, steps: int, report: Reporter, stage: str) -> Array:
+        """(n, D) -> (n, steps + 1, D), the start included."""
+        ...
+
+    def advance(self, start: Array, steps: int, report: Reporter, stage: str) -> Array:
+        """(n, D) -> (n, D) after ``steps``; nothing in between is kept."""
+        ...
+
+    def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
+        """One step of states (n, D) and of tangent vectors (n, k, D) along them."""
+        ...
+
+
+class _Pieces:
+    """Rollout and advance in pieces of time, for progress and cancelling; subclasses move."""
+
+    dt: float
+    values_per_piece = 100_000  # a piece is a few hundredths of a second
+
+    def _piece(self, start: Array) -> int:
+        return max(1, min(4096, self.values_per_piece // max(1, start.size)))
+
+    def _move(self, state: Any, out: Array) -> Any:
+        """Advance ``state`` by out.shape[1] steps, writing each into ``out``."""
+        raise AssertionError("every stepper moves")
+
+    def _begin(self, start: Array) -> Any:
+        return np.array(start, dtype=np.float64)
+
+    def rollout(
+        self, start: Array, steps: int, report: Reporter | None = None, stage: str = "trajectories"
+    ) -> Array:
+        report = report or Reporter()
+        out = np.empty((start.shape[0], steps + 1, start.shape[1]))
+        out[:, 0] = start
+        state, piece = self._begin(start), self._piece(start)
+        for low in range(1, steps + 1, piece):
+            report(stage, low - 1, steps)
+            state = self._move(state, out[:, low : low + piece])
+        report(stage, steps, steps)
+        return out
+
+    def advance(
+        self, start: Array, steps: int, report: Reporter | None = None, stage: str = "burn-in"
+    ) -> Array:
+        report = report or Reporter()
+        state, last = self._begin(start), np.array(start, dtype=np.float64)
+        piece = self._piece(start)
+        for low in range(0, steps, piece):
+            report(stage, low, steps)
+            out = np.empty((start.shape[0], min(piece, steps - low), start.shape[1]))
+            state = self._move(state, out)
+            last = out[:, -1].copy()
+        report(stage, steps, steps)
+        return last
+
+
+class RungeKutta(_Pieces):
+    """Dormand and Prince's eighth-order scheme with a fixed inner step, compiled.
+
+    The state is carried as a sum of two floats, so rounding does not accumulate from step to step.
+    """
+
+    def __init__(self, rhs: RightHandSide, parameters: Array, dt: float, inner_step: float) -> None:
+        self.dt = dt
+        self.substeps = max(1, math.ceil(dt / inner_step * (1 - 1e-12)))
+        self._parameters = np.asarray(parameters, dtype=np.float64)
+        self._rhs = rhs
+
+    def _begin(self, start: Array) -> tuple[Array, Array]:
+        state = np.array(start, dtype=np.float64)
+        return state, np.zeros_like(state)
+
+    def _move(self, state: tuple[Array, Array], out: Array) -> tuple[Array, Array]:
+        u, carry = state
+        step = self.dt / self.substeps
+
+        def run(part: slice) -> None:
+            _order8(
+                self._rhs, u[part], carry[part], self._parameters, step, self.substeps, out[part]
+            )
+
+        _in_threads(run, len(u))
+        return u, carry
+
+    def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
+        """Complex-step derivative: exact to rounding for right-hand sides analytic in u."""
+        n, k, dimension = vectors.shape
+        tiny = 1e-100
+        start = (states[:, None] + 1j * tiny * vectors).reshape(n * k, dimension)
+        carry, out = np.zeros_like(start), np.empty((n * k, 1, dimension), dtype=complex)
+        step = self.dt / self.substeps
+        _order8(self._rhs, start, carry, self._parameters, step, self.substeps, out)
+        end = out.reshape(n, k, dimension)
+        return end[:, 0].real.copy(), end.imag / tiny
+
+
+_TABLEAU = np.ascontiguousarray(DOP853.A[: DOP853.n_stages, : DOP853.n_stages])
+_WEIGHTS = np.ascontiguousarray(DOP853.B)
+_REAL, _COMPLEX = numba.float64, numba.complex128
+
+
+def right_hand_side(function: Callable[..., None]) -> RightHandSide:
+    """Compile ``function(u, parameters, du)`` for real states and for the complex-step tangent."""
+    signatures = [numba.void(kind[::1], _REAL[::1], kind[::1]) for kind in (_REAL, _COMPLEX)]
+    return numba.njit(signatures, cache=True)(function)  # type: ignore[no-any-return]
+
+
+def _kernel_signature(kind: Any) -> Any:
+    # the right-hand side goes in by address, so one compiled kernel (cached on disk) serves them all
+    function = types.FunctionType(numba.void(kind[::1], _REAL[::1], kind[::1]))
+    return numba.void(
+        function, kind[:, ::1], kind[:, ::1], _REAL[::1], _REAL, numba.int64, kind[:, :, :]
+    )
+
+
+@numba.njit(
+    [_kernel_signature(_REAL), _kernel_signature(_COMPLEX)],
+    nogil=True,
+    error_model="numpy",
+    cache=True,
+)
+def _order8(rhs, u, carry, parameters, step, substeps, out):  # type: ignore[no-untyped-def]
+    stages = len(_WEIGHTS)
+    n, dimension = u.shape
+    k = np.empty((stages, dimension), dtype=u.dtype)
+    at = np.empty(dimension, dtype=u.dtype)
+    for i in range(n):
+        for t in range(out.shape[1]):
+            for _ in range(substeps):
+                for s in range(stages):
+                    at[:] = 0.0
+                    for j in range(s):
+                        a = _TABLEAU[s, j]
+                        if a != 0.0:
+                            for d in range(dimension):
+                                at[d] += a * k[j, d]
+                    for d in range(dimension):
+                        at[d] = u[i, d] + (step * at[d] + carry[i, d])
+                    rhs(at, parameters, k[s])
+                at[:] = 0.0
+                for s in range(stages):
+                    b = _WEIGHTS[s]
+                    if b != 0.0:
+                        for d in range(dimension):
+                            at[d] += b * k[s, d]
+                for d in range(dimension):  # compensated: what the sum loses is carried on
+                    change = step * at[d] + carry[i, d]
+                    new = u[i, d] + change
+                    carry[i, d] = change - (new - u[i, d])
+                    u[i, d] = new
+            for d in range(dimension):
+                out[i, t, d] = u[i, d]
+
+
+class Odeint(_Pieces):
+    """scipy's ``odeint`` at its default tolerance, as the paper's data were made."""
+
+    values_per_piece = 10_000  # much slower than the compiled scheme
+
+    def __init__(self, rhs: RightHandSide, parameters: Array, dt: float) -> None:
+        self.dt = dt
+        self._rhs, self._parameters = rhs, np.asarray(parameters, dtype=np.float64)
+
+    def _move(self, state: Array, out: Array) -> Array:
+        def slope(u: Array, _: float) -> Array:
+            du = np.empty_like(u)
+            self._rhs(u, self._parameters, du)
+            return du
+
+        times = self.dt * np.arange(out.shape[1] + 1)
+        for i, u in enumerate(state):
+            out[i] = odeint(slope, u, times)[1:]
+        return out[:, -1].copy()
+
+    def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
+        # odeint's steps depend on the state, so it has no tangent map of its own
+        return RungeKutta(self._rhs, self._parameters, self.dt, self.dt / 4).tangent(states, vectors)
+
+
+class ETDRK4(_Pieces):
+    """Exponential time differencing, fourth order, for v' = linear * v + nonlinear(v).
+
+    ``v`` is the real Fourier transform of the state on a periodic grid; ``nonlinear`` takes and
+    returns such transforms. A fixed step makes it a true map of the state. In numpy on purpose:
+    torch's threads were measured to be up to ten times slower here when the cores are shared.
+    """
+
+    def __init__(
+        self,
+        linear: Array,
+        nonlinear: Callable[[Array], Array],
+        grid: int,
+        dt: float,
+        inner_step: float,
+    ) -> None:
+        self.dt, self.grid = dt, grid
+        self.substeps = max(1, math.ceil(dt / inner_step * (1 - 1e-12)))
+        self._nonlinear = nonlinear
+        self._coefficients = _etd_coefficients(linear, dt / self.substeps)
+
+    def _inner(self, v: Array) -> Array:
+        full, half, q, f1, f2, f3 = self._coefficients
+        here = self._nonlinear(v)
+        drift = half * v
+        a = drift + q * here
+        at_a = self._nonlinear(a)
+        b = drift + q * at_a
+        at_b = self._nonlinear(b)
+        c = half * a + q * (2 * at_b - here)
+        at_c = self._nonlinear(c)
+        return full * v + f1 * here + f2 * (at_a + at_b) + f3 * at_c
+
+    def _begin(self, start: Array) -> Array:
+        return rfft(np.asarray(start, dtype=np.float64))
+
+    def _move(self, state: Array, out: Array) -> Array:
+        for t in range(out.shape[1]):
+            for _ in range(self.substeps):
+                state = self._inner(state)
+            out[:, t] = irfft(state, n=self.grid)
+        return state
+
+    def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
+        """Central differences of the step: about ten digits, and as fast as the step itself."""
+        n, k, grid = vectors.shape
+        small = 1e-6 * math.sqrt(float(np.mean(states**2)))
+        size = np.sqrt(np.mean(vectors**2, axis=-1, keepdims=True))
+        shift = (small * vectors / size).reshape(n * k, grid)
+        base = np.repeat(states, k, axis=0)
+        ends = self.advance(np.concatenate([states, base + shift, base - shift]), 1)
+        forward, backward = ends[n : n + n * k], ends[n + n * k :]
+        moved = ((forward - backward) / (2 * small)).reshape(n, k, grid) * size
+        return ends[:n], moved
+
+
+def _etd_coefficients(linear: Array, step: float) -> tuple[Array, ...]:
+    """Kassam and Trefethen's contour means, which avoid cancellation for small ``linear``."""
+    z = step * np.asarray(linear, dtype=np.float64)
+    circle = np.exp(1j * np.pi * (np.arange(32) + 0.5) / 32)
+    r = z[:, None] + circle[None, :]
+    exp, half = np.exp(r), np.exp(r / 2)
+    q = step * ((half - 1) / r).mean(axis=1).real
+    f1 = step * ((-4 - r + exp * (4 - 3 * r + r**2)) / r**3).mean(axis=1).real
+    f2 = step * (2 * (2 + r + exp * (-2 + r)) / r**3).mean(axis=1).real
+    f3 = step * ((-4 - 3 * r - r**2 + exp * (4 - r)) / r**3).mean(axis=1).real
+    return np.exp(z), np.exp(z / 2), q, f1, f2, f3
+
+
+def _in_threads(run: Callable[[slice], None], n: int) -> None:
+    """Divide n trajectories among the cores; the kernels release the interpreter lock."""
+    workers = min(n, available_cores())
+    if workers <= 1:
+        run(slice(0, n))
+        return
+    edges = np.linspace(0, n, workers + 1).astype(int)
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(run, [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]))
+
+
+def available_cores() -> int:
+    """Cores this process may use: its affinity, and no more than torch was given."""
+    mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(mine, torch.get_num_threads()))

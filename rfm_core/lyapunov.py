@@ -1,0 +1,86 @@
+"""Lyapunov exponents of a true system or of a trained model, from tangent dynamics.
+
+Benettin's method: carry k tangent vectors along n trajectories, re-orthonormalise them by QR after
+every few steps, and average the logarithms of the stretching factors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .checks import InvalidInput, whole
+from .events import Reporter
+from .streams import stream
+
+Array = np.ndarray
+
+
+class HasTangent(Protocol):
+    """A stepper of a true system, or a trained model."""
+
+    @property
+    def dt(self) -> float: ...
+
+    def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class LyapunovSpectrum:
+    """Leading exponents per unit of time, largest first, with the standard error over trajectories."""
+
+    exponents: Array
+    standard_error: Array
+    trajectories: int
+    time: float  # averaged over, per trajectory, after discarding the transient
+
+
+def lyapunov_exponents(
+    dynamics: HasTangent,
+    states: Array,
+    *,
+    count: int = 1,
+    steps: int = 2000,
+    discard: float = 0.2,
+    every: int = 4,
+    seed: int = 0,
+    report: Reporter | None = None,
+) -> LyapunovSpectrum:
+    """The ``count`` leading exponents along trajectories from ``states`` (n, D), on the attractor."""
+    states = np.atleast_2d(np.asarray(states, dtype=np.float64))
+    n, dimension = states.shape
+    count = whole("count", count, 1, dimension, "A system has as many exponents as components.")
+    steps = whole("steps", steps, 10, None, "Some thousand steps give two digits.")
+    report = report or Reporter()
+    vectors = stream(seed, "tangent").standard_normal((n, count, dimension))
+    vectors = _orthonormal(vectors)[0]
+    first = int(discard * steps)
+    total, counted = np.zeros((n, count)), 0
+    for step in range(steps):
+        if step % 32 == 0:
+            report("Lyapunov exponents", step, steps)
+        states, vectors = dynamics.tangent(states, vectors)
+        if (step + 1) % every == 0 or step + 1 in (first, steps):
+            if not np.isfinite(states).all():
+                raise InvalidInput(
+                    f"The trajectory left the attractor after {step + 1} steps, so it has no "
+                    "Lyapunov exponents. Use a model that forecasts stably, or fewer steps."
+                )
+            vectors, stretch = _orthonormal(vectors)
+            if step >= first:
+                total += stretch
+        counted += step >= first
+    time = counted * dynamics.dt
+    rates = total / time
+    error = rates.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(count, np.nan)
+    report("Lyapunov exponents", steps, steps)
+    return LyapunovSpectrum(rates.mean(axis=0), error, n, time)
+
+
+def _orthonormal(vectors: Array) -> tuple[Array, Array]:
+    """Rows made orthonormal, and the logarithms of their lengths."""
+    q, r = np.linalg.qr(np.swapaxes(vectors, -1, -2))
+    diagonal = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
+    return np.swapaxes(q, -1, -2), np.log(np.maximum(diagonal, 1e-300))

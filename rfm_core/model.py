@@ -1,0 +1,222 @@
+"""A trained model: the one loop of all architectures, forecasts, sizes.
+
+    y = u
+    for each unit:
+        z = [u at the halo | y at the exchange halo]          (the second part only where deep)
+        y = (y if skip else 0) + W^T phi(z), patches joined
+    next state = y
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from .architecture import ModelSpec
+from .checks import InvalidInput, whole
+from .events import Reporter
+from .features import Features
+from .locality import Scheme
+
+Array = np.ndarray
+Tensor = torch.Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """Features of a unit's input, and its outer weights (width, G)."""
+
+    features: Features
+    weights: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """States (..., steps + 1, D), NaN from the step on at which a trajectory left every bound."""
+
+    states: Array
+    diverged_at: Array  # (...,): that step, or -1
+
+
+class Wiring:
+    """Which entries of the state and of the current estimate each unit reads, as index tensors."""
+
+    def __init__(self, spec: ModelSpec, dimension: int, device: torch.device | str) -> None:
+        self.spec = spec
+        self.scheme: Scheme = spec.scheme(dimension)
+        self.halo = torch.as_tensor(self.scheme.halo, device=device)
+        self.own = torch.as_tensor(self.scheme.own, device=device)
+        sides = spec.exchange if spec.exchanging else (0, 0)
+        self.exchange = torch.as_tensor(self.scheme.around(*sides), device=device)
+        self._global = self.scheme.patches == 1
+
+    def read(self, unit: int, u: Tensor, y: Tensor, patches: slice = slice(None)) -> Tensor:
+        """Inputs of a unit, (..., patches, inputs)."""
+        deep = self.spec.choices.deep and not (self.spec.exchanging and unit == 0)
+        if self._global:
+            return (torch.cat([u, y], dim=-1) if deep else u)[..., None, :]
+        seen = u[..., self.halo[patches]]
+        return torch.cat([seen, y[..., self.exchange[patches]]], dim=-1) if deep else seen
+
+    def apply(self, number: int, unit: Unit, u: Tensor, y: Tensor) -> Tensor:
+        """The estimate after one more unit."""
+        out = unit.features(self.read(number, u, y)) @ unit.weights
+        joined = out.flatten(-2)  # patches lie in order, so joining them is a reshape
+        return y + joined if self.spec.choices.skip else joined
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A trained surrogate u_n -> u_{n+1}. Immutable; all tensors on one device, float64."""
+
+    spec: ModelSpec
+    units: tuple[Unit, ...]
+    dimension: int
+    dt: float
+    limit: float  # beyond it a state counts as diverged
+    device: torch.device
+    origin: dict[str, Any] = field(default_factory=dict)  # data, seed, realization, versions
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_wiring", Wiring(self.spec, self.dimension, self.device))
+
+    @property
+    def wiring(self) -> Wiring:
+        return self._wiring  # type: ignore[attr-defined,no-any-return]
+
+    @property
+    def size(self) -> int:
+        """Number of weights and biases, as the paper counts them."""
+        return self.spec.size(self.dimension)
+
+    def step(self, u: Tensor) -> Tensor:
+        """One sampling time of states (..., D)."""
+        y = u
+        for number, unit in enumerate(self.units):
+            y = self.wiring.apply(number, unit, u, y)
+        return y
+
+    def unit_inputs(self, u: Tensor) -> list[Tensor]:
+        """What each unit sees of states (..., D): (..., patches, inputs)."""
+        seen, y = [], u
+        for number, unit in enumerate(self.units):
+            seen.append(self.wiring.read(number, u, y))
+            y = self.wiring.apply(number, unit, u, y)
+        return seen
+
+    def as_states(self, states: Any, name: str = "states") -> Tensor:
+        """Checked, float64, on the model's device."""
+        if not isinstance(states, torch.Tensor):
+            states = torch.from_numpy(np.array(states, dtype=np.float64))
+        tensor = states.to(device=self.device, dtype=torch.float64)
+        if tensor.ndim == 0 or tensor.shape[-1] != self.dimension:
+            raise InvalidInput(
+                f"{name} has shape {tuple(tensor.shape)}, but this model works on states of "
+                f"{self.dimension} components. The last axis must have that length."
+            )
+        return tensor
+
+    def predict(self, states: Any) -> Array:
+        """One step of any number of states, (..., D) -> (..., D)."""
+        tensor = self.as_states(states)
+        flat, out = tensor.reshape(-1, self.dimension), []
+        with torch.inference_mode():
+            for block in flat.split(self.block_of_states()):
+                out.append(self.step(block))
+        joined = torch.cat(out) if out else flat
+        return joined.reshape(tensor.shape).cpu().numpy()
+
+    def block_of_states(self, values: int = 4_000_000) -> int:
+        """How many states at once keep the features below ``values`` numbers."""
+        widest = max(unit.weights.shape[0] for unit in self.units)
+        return max(1, values // (widest * self.wiring.scheme.patches))
+
+    def forecast(self, start: Any, steps: int, *, report: Reporter | None = None) -> Array:
+        """Autonomous forecasts from states (..., D): (..., steps + 1, D), the start included."""
+        return self.run(start, steps, report=report).states
+
+    def run(
+        self,
+        start: Any,
+        steps: int,
+        *,
+        report: Reporter | None = None,
+        enough: Callable[[int, Array], bool] | None = None,
+    ) -> Forecast:
+        """Like ``forecast``, and says where trajectories left every bound.
+
+        ``enough(first, piece)`` looks at every new piece (n, times, D), the earliest of which is
+        step ``first``, and may end the run early; what was not computed stays NaN.
+        """
+        first = self.as_states(start, "start")
+        steps = whole("steps", steps, 0, 10**9, "The number of steps to forecast.")
+        if not bool(torch.isfinite(first).all()):
+            raise InvalidInput("start contains NaN or infinity. Give finite states.")
+        report = report or Reporter()
+        u = first.reshape(-1, self.dimension)
+        n = u.shape[0]
+        out = np.full((n, steps + 1, self.dimension), np.nan)
+        out[:, 0] = u.cpu().numpy()
+        kept: list[Tensor] = []
+        done = 0
+        with torch.inference_mode():
+            for step in range(1, steps + 1):
+                y = self.step(u)
+                # NaN compares false, so it counts as out of bounds too, and stays NaN
+                inside = (y.abs() <= self.limit).all(dim=-1, keepdim=True)
+                u = torch.where(inside, y, torch.nan)
+                kept.append(u)
+                if len(kept) == 64 or step == steps:
+                    # in pieces, so that a device is asked for its numbers rarely
+                    piece = torch.stack(kept, dim=1).cpu().numpy()
+                    out[:, done + 1 : step + 1] = piece
+                    report("forecast", step, steps)
+                    over = enough is not None and enough(done + 1, piece)
+                    kept, done = [], step
+                    if over or np.isnan(piece[:, -1, 0]).all():
+                        break  # nothing left to forecast
+        lost = np.isnan(out[:, : done + 1, 0])
+        diverged = np.where(lost.any(axis=1), lost.argmax(axis=1), -1)
+        lead = tuple(first.shape[:-1])
+        return Forecast(out.reshape(*lead, steps + 1, self.dimension), diverged.reshape(lead))
+
+    def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
+        """One step of states (n, D) and of tangent vectors (n, k, D), by forward differentiation."""
+        v = self.as_states(vectors, "vectors")
+        # ``step`` takes any leading axes, so the k vectors of a state go through it side by side
+        u = self.as_states(states)[:, None].expand(v.shape).contiguous()
+        moved, tangents = torch.func.jvp(self.step, (u,), (v,))
+        return moved[:, 0].cpu().numpy(), tangents.cpu().numpy()
+
+    def save(self, path: str | Path) -> Path:
+        """Write the model to one safetensors file; ``rfm_core.load`` reads it."""
+        from .store import save_model
+
+        return save_model(self, path)
+
+    def to(self, device: torch.device | str) -> Model:
+        """The same model on another device."""
+        from .store import rebuild
+
+        tensors = [(unit.features.tensors(), unit.weights) for unit in self.units]
+        return rebuild(
+            self.spec, tensors, self.dimension, self.dt, self.limit, device, self.origin
+        )
+
+
+def pick_device(device: torch.device | str = "auto") -> torch.device:
+    """ "auto" is CUDA where there is one."""
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+    except (RuntimeError, TypeError):
+        raise InvalidInput(f"device={device!r} is unknown. Use 'auto', 'cpu' or 'cuda'.") from None
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise InvalidInput(f"device={device!r} is not here: no CUDA device was found. Use 'cpu'.")
+    return chosen
