@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from .checks import InvalidInput, one_of, real, refuse, whole
+from .checks import InvalidInput, flag, one_of, real, refuse, whole
 from .locality import Scheme
 from .spec import Spec
 
 PAPER_NOISE = 1e-3
+LEAST_RANGE = 1e-3  # from L0 to L1: rounding must be small beside it
 
 
 class Choices(NamedTuple):
@@ -52,7 +53,7 @@ class ModelSpec(Spec):
     patches          learn from "all" patches or from "one" (the middle one); None: "all" where the
                      data are homogeneous in space
     rows             rows of the regression, taken evenly; None: as many as there are training pairs
-    features         "tanh", or "polynomial" of the given degree as a baseline (width is then ignored)
+    features         "tanh", or "polynomial" of the given degree as a baseline, without a width
     """
 
     architecture: str = "SkipRFM"
@@ -94,12 +95,13 @@ class ModelSpec(Spec):
         one_of("noise_on", self.noise_on, ("series", "input"))
         one_of("solver", self.solver, ("qr", "normal"), "'qr' is the accurate default.")
         one_of("sampler", self.sampler, SAMPLERS, "'hit-and-run' is the paper's.")
-        low = real("L0", self.L0, "The paper's is 0.4.", 0, 100)
+        low = real("L0", self.L0, "The paper's is 0.4.", 0, 99)
         put(self, "L0", low)
-        put(self, "L1", real("L1", self.L1, "It must exceed L0; 3.5 is usual.", low, 100, above=True))
+        remedy = f"It must exceed L0 by at least {LEAST_RANGE:g}; 3.5 is usual."
+        put(self, "L1", real("L1", self.L1, remedy, low + LEAST_RANGE, 100))
         put(self, "w", real("w", self.w, "Scale of naive weights.", 0, 1e12, above=True))
         put(self, "b", real("b", self.b, "Scale of naive biases.", 0, 1e12))
-        one_of("standardize", self.standardize, (True, False))
+        put(self, "standardize", flag("standardize", self.standardize, "False is the paper's."))
         one_of("unit_weights", self.unit_weights, ("independent", "shared"))
         one_of("features", self.features, ("tanh", "polynomial"))
         put(self, "degree", whole("degree", self.degree, 1, 20, "2 to 8 is usual."))
@@ -123,17 +125,11 @@ class ModelSpec(Spec):
 
     def _check_locality(self) -> None:
         put = object.__setattr__
+        self._check_exchange()
         if not self.choices.local:
-            given = {n: getattr(self, n) for n in ("G", "I", "left", "right")}
-            given["exchange"] = self.exchange or None
-            for name, value in given.items():
-                if value is not None:
-                    raise refuse(
-                        name,
-                        value,
-                        f"left out for {self.architecture}, which is global",
-                        "Choose a Local architecture to use it.",
-                    )
+            for name in ("G", "I", "left", "right"):
+                if getattr(self, name) is not None:
+                    raise self._only_local(name, getattr(self, name))
             return
         if self.G is None:
             raise refuse("G", None, f"a patch size for {self.architecture}", "Try G=2, I=2.")
@@ -143,12 +139,16 @@ class ModelSpec(Spec):
         if self.I is None and self.left is None and self.right is None:
             raise refuse("I", None, "a number of neighbours", "Or give left and right.")
         # one form for one meaning: I where both sides are equal, left and right where they differ
-        sides = (self.I, self.I) if self.I is not None else (self.left or 0, self.right or 0)
-        left, right = (whole("I, left or right", side, 0, None, "0 is none.") for side in sides)
+        if self.I is not None:
+            left = right = whole("I", self.I, 0, None, "0 means no neighbours.")
+        else:
+            left, right = (
+                0 if side is None else whole(name, side, 0, None, "0 means no neighbours there.")
+                for name, side in (("left", self.left), ("right", self.right))
+            )
         put(self, "I", left if left == right else None)
         put(self, "left", None if left == right else left)
         put(self, "right", None if left == right else right)
-        self._check_exchange()
 
     def _check_exchange(self) -> None:
         given = self.exchange
@@ -157,12 +157,32 @@ class ModelSpec(Spec):
             raise refuse("exchange", given, "a number or a pair (left, right)", "Try 1.")
         pair = tuple(whole("exchange", side, 0, None, "0 is the paper's.") for side in pair)
         object.__setattr__(self, "exchange", pair if any(pair) else 0)
-        if any(pair) and not (self.choices.deep and self.choices.local):
-            raise refuse(
-                "exchange", given, "0 unless deep and local", "Use LocalDeepSkip, depth >= 2."
-            )
-        if any(pair) and self.patches == "one":
+        if not any(pair):
+            return
+        if not self.choices.local:
+            raise self._only_local("exchange", given)
+        if not self.choices.deep:
+            raise refuse("exchange", given, "0 unless deep", "Use LocalDeepSkip, depth >= 2.")
+        if self.patches == "one":
             raise refuse("patches", "one", "'all' with exchange", "Neighbours must be estimated.")
+
+    def _only_local(self, name: str, value: Any) -> InvalidInput:
+        limit = f"left out for {self.architecture}, which is global"
+        return refuse(name, value, limit, "Choose a Local architecture to use it.")
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed, validated anew; what was given last counts.
+
+        A name with a trailing N brings its noise, ``I`` takes the place of ``left`` and ``right``,
+        and one of these keeps the other side as it was.
+        """
+        if str(changes.get("architecture", "")).endswith("N"):
+            changes = {"noise": None} | changes
+        if changes.get("I") is not None:
+            changes = {"left": None, "right": None} | changes
+        elif self.choices.local and not {"left", "right"}.isdisjoint(changes):
+            changes = {"I": None, "left": self.sides[0], "right": self.sides[1]} | changes
+        return super().replace(**changes)
 
     @property
     def choices(self) -> Choices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Collection
 from typing import Any
 
@@ -17,7 +18,10 @@ class Cancelled(Exception):
 
 def refuse(name: str, value: Any, limit: str, remedy: str) -> InvalidInput:
     """The error to raise: ``raise refuse("width", 0, "at least 1", "try 512")``."""
-    shown = repr(value)
+    try:
+        shown = repr(value)
+    except ValueError:  # Python does not print whole numbers of more than 4300 digits
+        shown = f"<{type(value).__name__}>"
     if len(shown) > 80:
         shown = shown[:77] + "..."
     return InvalidInput(f"{name}={shown} cannot be used: it must be {limit}. {remedy}")
@@ -26,12 +30,12 @@ def refuse(name: str, value: Any, limit: str, remedy: str) -> InvalidInput:
 def whole(name: str, value: Any, low: int, high: int | None, remedy: str) -> int:
     """``value`` as an int within [low, high]; whole floats such as ``5e4`` are welcome."""
     limit = f"a whole number of at least {low}" + ("" if high is None else f" and at most {high}")
-    if isinstance(value, bool) or not hasattr(value, "__index__") and not isinstance(value, float):
-        raise refuse(name, value, limit, remedy)
-    if isinstance(value, float) and not value.is_integer():
-        raise refuse(name, value, limit, remedy)
-    number = int(value)
-    if number < low or (high is not None and number > high):
+    plain = _number(value)
+    try:
+        number = math.floor(plain)
+    except (TypeError, ValueError, OverflowError):  # no number, NaN, infinity
+        raise refuse(name, value, limit, remedy) from None
+    if number != plain or number < low or (high is not None and number > high):
         raise refuse(name, value, limit, remedy)
     return number
 
@@ -51,21 +55,36 @@ def real(
     if high < math.inf:
         limit += f" {'and' if low > -math.inf else 'of'} at most {high:g}"
     try:
-        number = float(value)
-    except (TypeError, ValueError):
+        number = float(_number(value)) + 0.0  # -0.0 and 0.0 are one value
+    except (TypeError, OverflowError):
         raise refuse(name, value, limit, remedy) from None
-    if isinstance(value, (bool, str)) or not math.isfinite(number):
+    if not math.isfinite(number):
         raise refuse(name, value, limit, remedy)
     if number < low or (above and number == low) or number > high:
         raise refuse(name, value, limit, remedy)
     return number
 
 
+def _number(value: Any) -> Any:
+    """``value`` out of its numpy or torch wrapping where it is one real number, otherwise None."""
+    if getattr(value, "ndim", None) == 0:
+        value = value.item()
+    return value if not isinstance(value, bool) and isinstance(value, numbers.Real) else None
+
+
+def flag(name: str, value: Any, remedy: str) -> bool:
+    """``value`` as a bool; 0, 1 and words are no answers to yes or no."""
+    plain = value.item() if getattr(value, "ndim", None) == 0 else value
+    if not isinstance(plain, bool):
+        raise refuse(name, value, "True or False", remedy)
+    return plain
+
+
 def one_of(name: str, value: Any, allowed: Collection[Any], remedy: str = "") -> Any:
     """``value`` if it is among ``allowed``."""
     try:
-        known = value in allowed
-    except TypeError:  # unhashable, so it is no name
+        known = value in dict.fromkeys(allowed)
+    except TypeError:  # unhashable, as lists and arrays are, so it is no name
         known = False
     if not known:
         choices = ", ".join(repr(a) for a in allowed)

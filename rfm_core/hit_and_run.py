@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import torch
@@ -34,19 +35,17 @@ class Inputs:
 
     @staticmethod
     def scan(rows: Rows) -> Inputs:
-        low = high = total = square = shift = None
+        blocks = iter(rows())
+        first = next(blocks)
+        low, high = first.amin(0), first.amax(0)
+        shift = first.mean(0)  # near the mean, so that the variance does not cancel
+        total, square = torch.zeros_like(low), torch.zeros_like(low)
         count = 0
-        for block in rows():
-            if low is None:
-                low, high = block.amin(0), block.amax(0)
-                shift = block.mean(0)  # near the mean, so that the variance does not cancel
-                total, square = torch.zeros_like(low), torch.zeros_like(low)
+        for block in chain([first], blocks):
             low, high = torch.minimum(low, block.amin(0)), torch.maximum(high, block.amax(0))
             centred = block - shift
             total, square = total + centred.sum(0), square + (centred * centred).sum(0)
             count += len(block)
-        assert low is not None and high is not None and shift is not None
-        assert total is not None and square is not None
         variance = (square / count - (total / count) ** 2).clamp_min(0)
         found = (low, high, shift + total / count, variance.sqrt())
         return Inputs(*(t.cpu().numpy() for t in found))
@@ -108,12 +107,13 @@ def _segment(
     """c_1, shortened by a bound on rounding so that the guarantee also holds in floating point."""
     unit = 4 * (direction.shape[1] + 4) * np.finfo(np.float64).eps
     slack = unit * (np.abs(direction) @ reach)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         down = np.where(slack - least > 0, (bias * (1 - unit) - L0) / (slack - least), np.inf)
         up = np.where(slack + largest > 0, (L1 - bias * (1 + unit)) / (slack + largest), np.inf)
-    c_1 = np.minimum(down, up)
-    # infinite only where all data are zero: any c will do then, and 1 is one
-    return np.where(np.isfinite(c_1), np.maximum(c_1, 0.0), 1.0)
+    c_1 = np.maximum(np.minimum(down, up), 0.0)
+    # infinite, but for rounding, where all projections are zero: any c will do then, and 1 is one
+    endless = (np.maximum(-least, largest) <= slack) | np.isinf(c_1)
+    return np.where(endless, np.minimum(c_1, 1.0), c_1)
 
 
 def _projected_box(direction: Array, low: Array, high: Array) -> tuple[Array, Array]:
@@ -123,14 +123,14 @@ def _projected_box(direction: Array, low: Array, high: Array) -> tuple[Array, Ar
 
 def _projected(direction: Array, centre: Array, rows: Rows) -> tuple[Array, Array]:
     """Least and largest projection of the data, streamed."""
-    least = largest = on_device = None
-    for block in rows():
-        if on_device is None:
-            on_device = torch.as_tensor(direction.T, dtype=block.dtype, device=block.device)
-            middle = torch.as_tensor(centre, dtype=block.dtype, device=block.device)
+    blocks = iter(rows())
+    first = next(blocks)
+    on_device = torch.as_tensor(direction.T, dtype=first.dtype, device=first.device)
+    middle = torch.as_tensor(centre, dtype=first.dtype, device=first.device)
+    least = torch.full_like(on_device[0], torch.inf)
+    largest = -least
+    for block in chain([first], blocks):
         projection = (block - middle) @ on_device
-        low, high = projection.amin(0), projection.amax(0)
-        least = low if least is None else torch.minimum(least, low)
-        largest = high if largest is None else torch.maximum(largest, high)
-    assert least is not None and largest is not None
+        least = torch.minimum(least, projection.amin(0))
+        largest = torch.maximum(largest, projection.amax(0))
     return least.cpu().numpy(), largest.cpu().numpy()

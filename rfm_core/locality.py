@@ -25,9 +25,15 @@ class Scheme:
     right: int = 0
 
     def __post_init__(self) -> None:
-        whole("G", self.G, 1, self.dimension, f"The state has {self.dimension} components.")
-        whole("left", self.left, 0, None, "0 means no neighbours on the left.")
-        whole("right", self.right, 0, None, "0 means no neighbours on the right.")
+        checked = {
+            "dimension": whole("dimension", self.dimension, 1, None, "Count the components."),
+            "left": whole("left", self.left, 0, None, "0 means no neighbours on the left."),
+            "right": whole("right", self.right, 0, None, "0 means no neighbours on the right."),
+        }
+        most = checked["dimension"]
+        checked["G"] = whole("G", self.G, 1, most, f"The state has {most} components.")
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
         if self.dimension % self.G:
             fits = [g for g in range(1, self.dimension + 1) if self.dimension % g == 0]
             near = sorted(sorted(fits, key=lambda g: abs(g - self.G))[:3])

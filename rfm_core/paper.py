@@ -78,7 +78,7 @@ class PaperRow:
 @lru_cache(maxsize=1)
 def paper_rows() -> tuple[PaperRow, ...]:
     """All rows, in the paper's order."""
-    with (files("rfm_core") / "paper_tables.csv").open(encoding="utf-8", newline="") as file:
+    with (files("rfm_core") / "paper_tables.csv").open(encoding="utf-8") as file:
         return tuple(_row(record) for record in csv.DictReader(file))
 
 

@@ -3,9 +3,10 @@ r"""Ridge regression from a stream of rows, in memory that does not depend on th
     W(beta) = argmin |Phi W - T|^2 + beta |W|^2,      Phi (rows, features), T (rows, outputs)
 
 Two accumulators. ``QR`` keeps the triangle of a QR factorization of [Phi | T]: adding a block is
-one more factorization of [R; block]. ``Normal`` keeps Phi^T Phi and Phi^T T, as the paper does: half
-the work, but it squares the condition number, and every direction whose singular value is below
-1e-8 of the largest is lost. Either gives the whole path of beta from one further factorization.
+one more factorization of [R; block]. ``Normal`` keeps Phi^T Phi and Phi^T T, as the paper does:
+half the work, but it squares the condition number, and every direction whose singular value is
+below 1e-8 of the largest is lost. Either gives the whole path of beta from one further
+factorization.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from .checks import InvalidInput
+from .checks import InvalidInput, real
 
 Tensor = torch.Tensor
 
@@ -57,15 +58,15 @@ class QR:
         penalty = torch.eye(self.features, dtype=r.dtype, device=r.device) * beta**0.5
         zero = torch.zeros_like(c)
         stacked = torch.cat([torch.cat([r, c], dim=1), torch.cat([penalty, zero], dim=1)])
-        solved = torch.linalg.qr(stacked, mode="r").R
-        upper, right = solved[: self.features, : self.features], solved[: self.features, -c.shape[1] :]
-        return torch.linalg.solve_triangular(upper, right, upper=True)
+        n = self.features
+        solved = torch.linalg.qr(stacked, mode="r").R[:n]
+        return torch.linalg.solve_triangular(solved[:, :n], solved[:, n:], upper=True)
 
     def path(self) -> Path:
         """One SVD of R gives W for every beta."""
         r, c = self._parts()
         u, s, vt = torch.linalg.svd(r)
-        return Path(s, u.mT @ c, vt, self.rows)
+        return Path(s, u.mT @ c, vt, self.rows, _rounding(self))
 
     def squared_error(self, weights: Tensor) -> Tensor:
         """|Phi W - T|^2 per output over all rows taken in, without going through them again."""
@@ -116,7 +117,8 @@ class Normal:
         s = values.flip(0).clamp_min(0).sqrt()
         vt = vectors.flip(1).mT
         safe = torch.where(s > 0, s, torch.ones_like(s))
-        return Path(s, (vt @ self.right) / safe[:, None], vt, self.rows)
+        # what rounding does to squares, seen on the singular values themselves
+        return Path(s, (vt @ self.right) / safe[:, None], vt, self.rows, _rounding(self) ** 0.5)
 
     def squared_error(self, weights: Tensor) -> Tensor:
         """|Phi W - T|^2 per output; cancellation leaves about eight digits less than QR."""
@@ -129,6 +131,11 @@ class Normal:
 
 
 Accumulator = QR | Normal
+
+
+def _rounding(rows_of: Accumulator) -> float:
+    """Rounding of an accumulated factorization, relative: it grows as the root of the blocks."""
+    return float(np.finfo(np.float64).eps * (rows_of.features + 4 * rows_of.rows**0.5))
 
 
 def accumulator(
@@ -146,6 +153,7 @@ class Path:
     coordinates: Tensor  # U^T T, (features, outputs)
     vt: Tensor
     rows: int
+    resolution: float  # singular values below this share of the largest are rounding
 
     def weights(self, beta: float) -> Tensor:
         """W = V diag(s / (s^2 + beta)) U^T T; for beta = 0 the shortest least-squares solution."""
@@ -153,14 +161,18 @@ class Path:
         if beta > 0:
             factor = s / (s * s + beta)
         else:
-            cut = s[0] * torch.finfo(s.dtype).eps * len(s)
-            factor = torch.where(s > cut, 1 / torch.where(s > cut, s, torch.ones_like(s)), 0.0)
+            known = self._known
+            factor = torch.where(known, 1 / torch.where(known, s, torch.ones_like(s)), 0.0)
         return self.vt.mT @ (factor[:, None] * self.coordinates)
 
     def effective_features(self, beta: float) -> float:
         """Degrees of freedom, sum of s^2 / (s^2 + beta)."""
         s = self.singular_values
-        return float((s * s / (s * s + beta)).sum()) if beta > 0 else float((s > 0).sum())
+        return float((s * s / (s * s + beta)).sum() if beta > 0 else self._known.sum())
+
+    @property
+    def _known(self) -> Tensor:
+        return self.singular_values > self.resolution * self.singular_values[0]
 
     def norm(self, beta: float) -> float:
         """Frobenius norm of W."""
@@ -188,12 +200,13 @@ class BetaPath:
 
 def beta_path(fitted: Accumulator, heldout: Accumulator, betas: Sequence[float]) -> BetaPath:
     """Fit on the rows of ``fitted`` for every beta, test on the rows of ``heldout``."""
-    if not len(betas):
+    values = [real("betas", b, "1e-24 to 1e-2 is usual.", 0, 1e12) for b in np.atleast_1d(betas)]
+    if not values:
         raise InvalidInput("betas is empty. Give at least one value, for example 1e-16.")
     path = fitted.path()
     columns: list[list[float]] = []
-    for beta in betas:
-        weights = path.weights(float(beta))
+    for beta in values:
+        weights = path.weights(beta)
         spectrum = torch.linalg.svdvals(weights)
         columns.append(
             [
@@ -201,12 +214,19 @@ def beta_path(fitted: Accumulator, heldout: Accumulator, betas: Sequence[float])
                 _rms(heldout.squared_error(weights), heldout.rows),
                 float(weights.norm()),
                 float(spectrum[0] / spectrum[-1]) if spectrum[-1] > 0 else float("inf"),
-                path.effective_features(float(beta)),
+                path.effective_features(beta),
             ]
         )
-    table = np.array(columns).T
-    values = path.singular_values.cpu().numpy()
-    return BetaPath(np.asarray(betas, dtype=float), *table, singular_values=values)
+    training, tested, norm, condition, effective = np.array(columns).T
+    return BetaPath(
+        betas=np.array(values),
+        training=training,
+        heldout=tested,
+        norm=norm,
+        condition=condition,
+        effective=effective,
+        singular_values=path.singular_values.cpu().numpy(),
+    )
 
 
 def _rms(squares: Tensor, rows: int) -> float:

@@ -25,10 +25,12 @@ class Spec:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """The spec that ``to_dict`` wrote; anything else is refused with a reason."""
-        given = dict(values)
+        if not isinstance(values, Mapping):
+            raise refuse("values", values, "a dictionary", f"Use what {cls.__name__}.to_dict gave.")
+        given = {str(k): v for k, v in values.items()}
         kind, schema = given.pop("kind", cls.__name__), given.pop("schema", cls.schema)
         if kind != cls.__name__:
-            raise refuse("kind", kind, repr(cls.__name__), "This dictionary describes another kind.")
+            raise refuse("kind", kind, repr(cls.__name__), "This describes something else.")
         if schema != cls.schema:
             raise refuse(
                 "schema", schema, f"{cls.schema}", "It was written by another version of rfm_core."
