@@ -1,5 +1,7 @@
 """The engine of RFM Explorer: learning chaotic systems with hit-and-run random feature maps.
 
+In four lines:
+
     import rfm_core as rfm
     data = rfm.make_dataset(rfm.DataSpec(system="L63"))
     model = rfm.fit(rfm.ModelSpec("SkipRFM", width=512, beta=1e-24), data)
@@ -35,6 +37,8 @@ from .wasserstein import SinkhornResult, sinkhorn2, wasserstein2
 
 __all__ = [
     "ARCHITECTURES",
+    "SAMPLERS",
+    "SYSTEMS",
     "BetaPath",
     "CancelToken",
     "Cancelled",
@@ -51,8 +55,6 @@ __all__ = [
     "PaperRow",
     "Progress",
     "Reporter",
-    "SAMPLERS",
-    "SYSTEMS",
     "Scheme",
     "SinkhornResult",
     "System",

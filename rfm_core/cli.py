@@ -9,7 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
+from .architecture import ModelSpec
 from .checks import InvalidInput
+from .console import ProgressBar, sparkline, write_forecast_picture
+from .data import DataSpec, make_dataset
+from .evaluate import evaluate
+from .events import Reporter
+from .fit import Fitted, fit_events
+from .metrics import density
+from .paper import published
+from .systems import SYSTEMS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,10 +44,14 @@ def _parser() -> argparse.ArgumentParser:
         description="Learning chaotic dynamical systems with hit-and-run random feature maps.",
     )
     commands = parser.add_subparsers(dest="command", metavar="command")
-    demo = commands.add_parser("demo", help="train a small model on Lorenz-63 and show how far it sees")
+    demo = commands.add_parser(
+        "demo", help="train a small model on Lorenz-63 and show how far it sees"
+    )
     demo.add_argument("--width", type=int, default=512, help="number of features D_r (default 512)")
     demo.add_argument("--seed", type=int, default=0, help="seed of data and weights (default 0)")
-    demo.add_argument("--picture", type=Path, help="write a picture of one forecast to this SVG file")
+    demo.add_argument(
+        "--picture", type=Path, help="write a picture of one forecast to this SVG file"
+    )
     demo.set_defaults(run=_demo)
     systems = commands.add_parser("systems", help="list the systems and what is known about them")
     systems.set_defaults(run=_systems)
@@ -46,12 +59,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    # imported here so that --help answers at once
-    from . import DataSpec, Fitted, ModelSpec, Reporter, evaluate, fit_events, make_dataset
-    from .console import ProgressBar, sparkline, write_forecast_picture
-    from .metrics import density
-    from .paper import published
-
     bar = ProgressBar()
     data = make_dataset(DataSpec("L63", n_test=50, seed=options.seed), report=Reporter(bar))
     spec = ModelSpec("SkipRFM", width=options.width, beta=1e-24)
@@ -78,12 +85,14 @@ def _demo(options: argparse.Namespace) -> int:
             "(normal equations, its own data)"
         )
     else:
-        print(f"The paper has no SkipRFM of width {options.width}; 512 to 16384 in powers of 2 it has.")
-    grid, values = density(times.vpt, grid=np.linspace(0, 40, 61))
+        print(f"The paper has no SkipRFM of width {options.width}; it has 512, 1024, ... 16384.")
+    _, values = density(times.vpt, grid=np.linspace(0, 40, 61))
     print(f"0 {sparkline(values)} 40")
     if options.picture is not None:
         middle = int(np.argsort(times.vpt)[len(times.vpt) // 2])
-        shown = min(data.test.shape[1] - 1, int(1.3 * times.vpt[middle] * data.lyapunov_time / data.dt))
+        shown = min(
+            data.test.shape[1] - 1, int(1.3 * times.vpt[middle] * data.lyapunov_time / data.dt)
+        )
         write_forecast_picture(
             options.picture,
             np.arange(shown + 1) * data.dt / data.lyapunov_time,
@@ -98,8 +107,6 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _systems(options: argparse.Namespace) -> int:
-    from .systems import SYSTEMS
-
     for system in SYSTEMS.values():
         values = ", ".join(f"{k}={v:g}" for k, v in system.parameters.items())
         print(f"{system.name:10} {system.title}; {values}")

@@ -51,7 +51,13 @@ def sparkline(values: Array) -> str:
 
 
 def write_forecast_picture(
-    path: Path, times: Array, truth: Array, forecast: Array, vpt: float, names: list[str], title: str
+    path: Path,
+    times: Array,
+    truth: Array,
+    forecast: Array,
+    vpt: float,
+    names: list[str],
+    title: str,
 ) -> None:
     """Truth and forecast of each component over time as one standalone SVG file."""
     width, height, margin = 960, 150, 56
@@ -72,9 +78,9 @@ def write_forecast_picture(
         low, high = float(truth[:, row].min()), float(truth[:, row].max())
         top, span = 44 + row * height, height - 22
 
-        def down(v: float, low: float = low, high: float = high, top: int = top) -> float:
+        def down(v: float, low: float = low, high: float = high, end: int = top + span) -> float:
             share = (v - low) / (high - low or 1.0)
-            return top + span * (1 - min(1.2, max(-0.2, share)))
+            return end - (height - 22) * min(1.2, max(-0.2, share))
 
         for name, series, style in (
             ("truth", truth, 'stroke="#000000" stroke-width="2"'),
@@ -94,11 +100,10 @@ def write_forecast_picture(
             'stroke="#0072b2" stroke-width="2"/>'
             f'<text x="{across(vpt) + 6:.1f}" y="{bottom - 14}" fill="#0072b2">VPT {vpt:.1f}</text>'
         )
-    for tick in np.linspace(0, x_end, 6):
-        parts.append(
-            f'<text x="{across(float(tick)):.1f}" y="{bottom + 6}" text-anchor="middle">'
-            f"{tick:.0f}</text>"
-        )
+    parts += [
+        f'<text x="{across(float(t)):.1f}" y="{bottom + 6}" text-anchor="middle">{t:.0f}</text>'
+        for t in np.linspace(0, x_end, 6)
+    ]
     parts.append(
         f'<text x="{margin}" y="{bottom + 34}">Time in Lyapunov times. Black: truth; '
         "orange, dashed: forecast.</text></svg>"

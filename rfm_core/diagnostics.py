@@ -1,4 +1,4 @@
-"""Looking inside a model: where its features lie on the tanh, and how its matrices are conditioned."""
+"""Looking inside a model: its features on the tanh, the condition of its matrices."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class ConditionNumbers:
 
 
 def condition_numbers(model: Model, data: Dataset, *, rows: int = 20_000) -> ConditionNumbers:
-    """Of the training data (states as rows), of the features on up to ``rows`` of them, and of W."""
+    """Of the training data (states as rows), of the features on ``rows`` of them, of W."""
     flat = data.train.reshape(-1, data.dimension)
     states = flat[np.linspace(0, len(flat) - 1, min(len(flat), rows)).astype(int)]
     features = []

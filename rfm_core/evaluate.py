@@ -22,7 +22,9 @@ def evaluate(
     the same starts, bit for bit, because the batch stays whole.
     """
     if not len(data.test):
-        raise InvalidInput("This dataset has no test trajectories. Make it with n_test of 1 or more.")
+        raise InvalidInput(
+            "This dataset has no test trajectories. Make it with n_test of 1 or more."
+        )
     threshold = data.eps if eps is None else eps
     failed = np.zeros(len(data.test), dtype=bool)
 

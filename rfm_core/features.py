@@ -26,6 +26,11 @@ class Tanh:
     def __call__(self, z: Tensor) -> Tensor:
         return torch.tanh(self.preactivations(z))
 
+    def tangent(self, z: Tensor, dz: Tensor) -> tuple[Tensor, Tensor]:
+        """phi(z) and its derivative along dz, whose leading axes may be more than those of z."""
+        phi = self(z)
+        return phi, (1 - phi * phi) * (dz @ self.weights.mT)
+
     @property
     def inputs(self) -> int:
         return self.weights.shape[1]
@@ -73,6 +78,16 @@ class Monomials:
         for shorter, last in self._levels:
             phi = torch.cat([phi, phi[..., shorter] * z[..., last]], dim=-1)
         return phi
+
+    def tangent(self, z: Tensor, dz: Tensor) -> tuple[Tensor, Tensor]:
+        """phi(z) and its derivative along dz, whose leading axes may be more than those of z."""
+        z, dz = (z - self.centre) / self.scale, dz / self.scale
+        phi, dphi = torch.ones_like(z[..., :1]), torch.zeros_like(dz[..., :1])
+        for shorter, last in self._levels:
+            grown = dphi[..., shorter] * z[..., last] + phi[..., shorter] * dz[..., last]
+            dphi = torch.cat([dphi, grown], dim=-1)
+            phi = torch.cat([phi, phi[..., shorter] * z[..., last]], dim=-1)
+        return phi, dphi
 
     def tensors(self) -> dict[str, Tensor]:
         return {"centre": self.centre, "scale": self.scale}

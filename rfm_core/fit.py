@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -53,7 +53,7 @@ def fit(
     device: torch.device | str = "auto",
     report: Reporter | None = None,
 ) -> Model:
-    """Train ``spec`` on ``data``. Weights and noise come from the streams of (seed, realization)."""
+    """Train ``spec`` on ``data``; weights and noise are from the streams of (seed, realization)."""
     report = report or Reporter()
     events = fit_events(spec, data, seed=seed, realization=realization, device=device)
     for event in events:
@@ -94,7 +94,12 @@ def fit_events(
         dt=data.dt,
         limit=100.0 * float(np.abs(data.train).max()),
         device=training.device,
-        origin={"data": data.origin, "digest": data.digest, "seed": seed, "realization": realization},
+        origin={
+            "data": data.origin,
+            "digest": data.digest,
+            "seed": seed,
+            "realization": realization,
+        },
     )
     yield Fitted(model, tuple(reports), seconds)
 
@@ -125,6 +130,7 @@ class _Training:
         self.u = torch.from_numpy(inputs).to(device)
         self.truth = torch.from_numpy(truth).to(device)
         self.y = self.u
+        self.first: Features  # the first unit's, kept where all units share them
         self.rows = len(self.u) * learnt
         width = max(spec.unit_widths(data.dimension))
         # large blocks waste less on the triangle, small ones can be cancelled sooner
@@ -135,8 +141,8 @@ class _Training:
         choice = self.spec.patches
         if choice is None and scheme.patches > 1 and not data.homogeneous:
             raise InvalidInput(
-                f"{self.spec.architecture} uses one unit for all {scheme.patches} patches, which is "
-                f"right only where the system looks the same everywhere, and {data.name!r} is not "
+                f"{self.spec.architecture} uses one unit for all {scheme.patches} patches, which "
+                f"is right only where the system looks the same everywhere, and {data.name!r} is not "
                 "said to. Load it with homogeneous=True or set patches='all' to do it anyway, or "
                 "use a global architecture."
             )
@@ -147,7 +153,7 @@ class _Training:
 
     def unit(
         self, number: int, betas: Sequence[float] | None
-    ) -> Iterator[Progress | Any]:  # a generator that returns (Unit, UnitFit)
+    ) -> Generator[Progress, None, tuple[Unit, UnitFit]]:
         began = time.perf_counter()
         stage = f"unit {number + 1} of {self.spec.depth}"
         features = self._features(number)
@@ -168,8 +174,8 @@ class _Training:
         weights = fitted.solve(self.spec.beta)
         if not bool(torch.isfinite(weights).all()):
             raise InvalidInput(
-                f"The regression of {stage} has no finite solution with beta={self.spec.beta:g} and "
-                f"solver={self.spec.solver!r}. Raise beta, for example to 1e-8, or use solver='qr'."
+                f"The regression of {stage} has no finite solution with beta={self.spec.beta:g} "
+                f"and solver={self.spec.solver!r}. Raise beta, for example to 1e-8, or use solver='qr'."
             )
         unit = Unit(features, weights)
         error = self._error(number, unit)
@@ -214,7 +220,7 @@ class _Training:
         if self.internal is not None:
             return Tanh(*(self._tensor(part) for part in self.internal[number]))
         if spec.features == "tanh" and spec.unit_weights == "shared" and number > 0:
-            return self._first
+            return self.first
         inputs = Inputs.scan(rows)
         if spec.features == "polynomial":
             scale = np.where(inputs.std > 0, inputs.std, 1.0)
@@ -224,8 +230,8 @@ class _Training:
         drawn = sample(
             spec.sampler, rng, spec.width, inputs, rows, standardize=spec.standardize, **scales
         )
-        self._first = Tanh(*(self._tensor(part) for part in drawn))
-        return self._first
+        self.first = Tanh(*(self._tensor(part) for part in drawn))
+        return self.first
 
     def _tensor(self, array: Array) -> Tensor:
         return torch.as_tensor(array, dtype=torch.float64, device=self.device)
@@ -234,7 +240,7 @@ class _Training:
 def _blocks(count: int, size: int, border: int | None = None) -> Iterator[tuple[int, int]]:
     """Consecutive ranges of at most ``size``, none across ``border``."""
     edges = [0, count] if border is None or border >= count else [0, border, count]
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in pairwise(edges):
         for low in range(start, end, size):
             yield low, min(low + size, end)
 
@@ -264,10 +270,9 @@ def _snapshots(
 def _noisy_series(
     rng: np.random.Generator, size: float, at: Array, u: Array, truth: Array, length: int
 ) -> None:
-    """The paper's noise: one draw for every state of the series, whether input or target of a row."""
+    """The paper's noise: one draw for every state, whether it is input or target of a row."""
     for low in range(0, length, 8192):
         noise = size * rng.standard_normal((min(8192, length - low), u.shape[1]))
         for rows, array in ((at, u), (at + 1, truth)):
             here = slice(*np.searchsorted(rows, [low, low + len(noise)]))
             array[here] += noise[rows[here] - low]
-

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.signal import welch
 
 from .checks import real, refuse, whole
 from .wasserstein import as_floats
@@ -288,6 +287,8 @@ def power_spectrum(series: Any, dt: float, segment: int | None = None) -> tuple[
     by half (default: an eighth of the series, so about 15 windows are averaged), then averaged
     over leading axes. One-sided: the integral over frequency, in cycles a time unit, is var(m).
     """
+    from scipy.signal import welch  # a second of import time that only this function needs
+
     states = as_floats("series", series, "time, state")
     dt = real("dt", dt, "Pass the sampling time of the data.", low=0, above=True)
     length = whole("times in series", states.shape[-2], 8, None, "Run the surrogate for longer.")

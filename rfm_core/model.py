@@ -1,4 +1,6 @@
-"""A trained model: the one loop of all architectures, forecasts, sizes.
+"""A trained model: forecasts, sizes, and the one loop of all architectures.
+
+One step from the state u:
 
     y = u
     for each unit:
@@ -29,10 +31,17 @@ Tensor = torch.Tensor
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """Features of a unit's input, and its outer weights (width, G)."""
+    """Features of a unit's input, and its outer weights (width, G).
+
+    The weights are kept in one memory layout, because another one rounds differently, and chaos
+    would make of that another forecast: a loaded model must forecast like the one that was saved.
+    """
 
     features: Features
     weights: Tensor
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", self.weights.contiguous())
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +96,7 @@ class Model:
 
     @property
     def wiring(self) -> Wiring:
-        return self._wiring  # type: ignore[attr-defined,no-any-return]
+        return self._wiring  # type: ignore[attr-defined]
 
     @property
     def size(self) -> int:
@@ -124,10 +133,9 @@ class Model:
     def predict(self, states: Any) -> Array:
         """One step of any number of states, (..., D) -> (..., D)."""
         tensor = self.as_states(states)
-        flat, out = tensor.reshape(-1, self.dimension), []
+        flat = tensor.reshape(-1, self.dimension)
         with torch.inference_mode():
-            for block in flat.split(self.block_of_states()):
-                out.append(self.step(block))
+            out = [self.step(block) for block in flat.split(self.block_of_states())]
         joined = torch.cat(out) if out else flat
         return joined.reshape(tensor.shape).cpu().numpy()
 
@@ -166,10 +174,7 @@ class Model:
         done = 0
         with torch.inference_mode():
             for step in range(1, steps + 1):
-                y = self.step(u)
-                # NaN compares false, so it counts as out of bounds too, and stays NaN
-                inside = (y.abs() <= self.limit).all(dim=-1, keepdim=True)
-                u = torch.where(inside, y, torch.nan)
+                u = self._bounded(self.step(u))
                 kept.append(u)
                 if len(kept) == 64 or step == steps:
                     # in pieces, so that a device is asked for its numbers rarely
@@ -186,12 +191,25 @@ class Model:
         return Forecast(out.reshape(*lead, steps + 1, self.dimension), diverged.reshape(lead))
 
     def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
-        """One step of states (n, D) and of tangent vectors (n, k, D), by forward differentiation."""
-        v = self.as_states(vectors, "vectors")
-        # ``step`` takes any leading axes, so the k vectors of a state go through it side by side
-        u = self.as_states(states)[:, None].expand(v.shape).contiguous()
-        moved, tangents = torch.func.jvp(self.step, (u,), (v,))
-        return moved[:, 0].cpu().numpy(), tangents.cpu().numpy()
+        """One step of states (n, D) and of tangent vectors (n, k, D) along them, exactly.
+
+        A state that leaves every bound becomes NaN, as in ``run``.
+        """
+        u, v = self.as_states(states)[:, None], self.as_states(vectors, "vectors")
+        y, dy = u, v
+        wiring, skip = self.wiring, self.spec.choices.skip
+        with torch.inference_mode():
+            for number, unit in enumerate(self.units):
+                seen, along = wiring.read(number, u, y), wiring.read(number, v, dy)
+                phi, dphi = unit.features.tangent(seen, along)
+                out, dout = (phi @ unit.weights).flatten(-2), (dphi @ unit.weights).flatten(-2)
+                y, dy = (y + out, dy + dout) if skip else (out, dout)
+        return self._bounded(y[:, 0]).cpu().numpy(), dy.cpu().numpy()
+
+    def _bounded(self, y: Tensor) -> Tensor:
+        """NaN for states out of bounds; NaN compares false, so it stays NaN."""
+        inside = (y.abs() <= self.limit).all(dim=-1, keepdim=True)
+        return torch.where(inside, y, torch.nan)
 
     def save(self, path: str | Path) -> Path:
         """Write the model to one safetensors file; ``rfm_core.load`` reads it."""
@@ -204,9 +222,7 @@ class Model:
         from .store import rebuild
 
         tensors = [(unit.features.tensors(), unit.weights) for unit in self.units]
-        return rebuild(
-            self.spec, tensors, self.dimension, self.dt, self.limit, device, self.origin
-        )
+        return rebuild(self.spec, tensors, self.dimension, self.dt, self.limit, device, self.origin)
 
 
 def pick_device(device: torch.device | str = "auto") -> torch.device:

@@ -73,7 +73,11 @@ def load(path: str | Path, *, device: torch.device | str = "auto") -> Model:
         tensors = []
         for number in range(spec.depth):
             start = f"unit{number}."
-            own = {k[len(start) :]: torch.from_numpy(a) for k, a in arrays.items() if k.startswith(start)}
+            own = {
+                k[len(start) :]: torch.from_numpy(a)
+                for k, a in arrays.items()
+                if k.startswith(start)
+            }
             weights = own.pop("W")
             tensors.append((own, weights))
         args = header["dimension"], header["dt"], header["limit"]
@@ -97,11 +101,12 @@ def rebuild(
     place = pick_device(device)
     units = []
     for own, weights in tensors:
-        moved = {name: tensor.to(place) for name, tensor in own.items()}
+        # copies, so that torch aligns the memory as it does after training
+        moved = {name: tensor.to(place, copy=True) for name, tensor in own.items()}
         features: Features = (
             Tanh(moved["W_in"], moved["b_in"])
             if spec.features == "tanh"
             else Monomials(moved["centre"], moved["scale"], spec.degree)
         )
-        units.append(Unit(features, weights.to(place)))
+        units.append(Unit(features, weights.to(place, copy=True)))
     return Model(spec, tuple(units), dimension, dt, limit, place, origin)

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def stream(seed: int, *name: str | int) -> np.random.Generator:
-    """The generator of the stream ``name``, for example ``stream(0, "weights", realization, unit)``.
+    """The generator of one stream, for example ``stream(0, "weights", realization, unit)``.
 
     Drawn on the CPU whatever device computes later, so that a seed means the same on all of them.
     """
