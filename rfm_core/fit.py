@@ -142,9 +142,9 @@ class _Training:
         if choice is None and scheme.patches > 1 and not data.homogeneous:
             raise InvalidInput(
                 f"{self.spec.architecture} uses one unit for all {scheme.patches} patches, which "
-                f"is right only where the system looks the same everywhere, and {data.name!r} is not "
-                "said to. Load it with homogeneous=True or set patches='all' to do it anyway, or "
-                "use a global architecture."
+                f"is right only where the system looks the same everywhere, and nobody said that "
+                f"of {data.name!r}. Load it with homogeneous=True or set patches='all' to do it "
+                "anyway, or use a global architecture."
             )
         if choice != "one":
             return slice(0, scheme.patches)
@@ -175,7 +175,7 @@ class _Training:
         if not bool(torch.isfinite(weights).all()):
             raise InvalidInput(
                 f"The regression of {stage} has no finite solution with beta={self.spec.beta:g} "
-                f"and solver={self.spec.solver!r}. Raise beta, for example to 1e-8, or use solver='qr'."
+                f"and solver={self.spec.solver!r}. Raise beta, for example to 1e-8, or use 'qr'."
             )
         unit = Unit(features, weights)
         error = self._error(number, unit)
