@@ -36,6 +36,12 @@ def evaluate(
 
     steps = data.test.shape[1] - 1
     run = model.run(data.test[:, 0], steps, report=report, enough=all_failed)
+    seen = slice(0, run.steps + 1)  # what was not computed must not count as diverged
     return valid_times(
-        run.states, data.test, std=data.std, dt=data.dt, lyapunov=data.lyapunov, eps=threshold
+        run.states[:, seen],
+        data.test[:, seen],
+        std=data.std,
+        dt=data.dt,
+        lyapunov=data.lyapunov,
+        eps=threshold,
     )

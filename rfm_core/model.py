@@ -50,6 +50,7 @@ class Forecast:
 
     states: Array
     diverged_at: Array  # (...,): that step, or -1
+    steps: int  # so many were computed; later ones are NaN too
 
 
 class Wiring:
@@ -188,7 +189,8 @@ class Model:
         lost = np.isnan(out[:, : done + 1, 0])
         diverged = np.where(lost.any(axis=1), lost.argmax(axis=1), -1)
         lead = tuple(first.shape[:-1])
-        return Forecast(out.reshape(*lead, steps + 1, self.dimension), diverged.reshape(lead))
+        states = out.reshape(*lead, steps + 1, self.dimension)
+        return Forecast(states, diverged.reshape(lead), done)
 
     def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
         """One step of states (n, D) and of tangent vectors (n, k, D) along them, exactly.

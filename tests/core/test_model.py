@@ -103,7 +103,9 @@ def test_evaluate_equals_the_whole_forecast(skip: rfm.Model, lorenz63: rfm.Datas
     expected = rfm.vpt(
         whole, lorenz63.test, std=lorenz63.std, dt=0.01, lyapunov=0.91, eps=lorenz63.eps
     )
-    assert np.array_equal(rfm.evaluate(skip, lorenz63).vpt, expected)
+    times = rfm.evaluate(skip, lorenz63)
+    assert np.array_equal(times.vpt, expected)
+    assert times.summary()["diverged"] == 0  # stopping early is not diverging
     stricter = rfm.evaluate(skip, lorenz63, eps=0.01).vpt
     assert (stricter < expected).all()
 
