@@ -43,7 +43,7 @@ class ModelSpec(Spec):
     G, I             patch size and neighbours on each side (local); or ``left`` and ``right``
     exchange         whose current estimates units after the first see: 0 only their own (the
                      paper), or n patches on each side, or a pair (left, right)
-    beta             ridge parameter
+    beta             ridge parameter, or "auto": each unit's from held-out training rows
     noise, noise_on  standard deviation, on the whole training "series" (the paper) or the "input"
     solver           "qr" (accurate) or "normal" (normal equations, the paper's)
     sampler          "tight" (hit-and-run inside the data), "hit-and-run" (inside their bounding
@@ -64,7 +64,7 @@ class ModelSpec(Spec):
     left: int | None = None
     right: int | None = None
     exchange: Any = 0
-    beta: float = 1e-20
+    beta: float | str = "auto"
     noise: float | None = None
     noise_on: str = "series"
     solver: str = "qr"
@@ -90,7 +90,9 @@ class ModelSpec(Spec):
                 "depth", self.depth, f"1 for {self.architecture}", "Deep architectures have more."
             )
         self._check_locality()
-        put(self, "beta", real("beta", self.beta, "1e-24 to 1e-2 is usual.", 0, 1e12))
+        if self.beta != "auto":
+            usual = "1e-24 to 1e-2 is usual, or 'auto'."
+            put(self, "beta", real("beta", self.beta, usual, 0, 1e12))
         put(self, "noise", real("noise", self.noise, "The paper's is 1e-3.", 0, 1e6))
         one_of("noise_on", self.noise_on, ("series", "input"))
         one_of("solver", self.solver, ("qr", "normal"), "'qr' is the accurate default.")

@@ -61,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
 def _demo(options: argparse.Namespace) -> int:
     bar = ProgressBar()
     data = make_dataset(DataSpec("L63", n_test=50, seed=options.seed), report=Reporter(bar))
-    spec = ModelSpec("SkipRFM", width=options.width, beta=1e-24)
+    spec = ModelSpec("SkipRFM", width=options.width)
     for event in fit_events(spec, data, seed=options.seed):
         if isinstance(event, Fitted):
             fitted = event

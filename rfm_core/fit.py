@@ -23,6 +23,7 @@ from .streams import stream
 Array = np.ndarray
 Tensor = torch.Tensor
 HELD_OUT = 0.1  # share of the snapshots, the latest ones, on which a beta path is judged
+AUTO_BETAS = tuple(float(b) for b in np.logspace(-30, 0, 31))
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,8 @@ class UnitFit:
     seconds: float
     error: float  # of the next state after this unit: root mean square over training rows
     rows: int
-    path: BetaPath | None  # only where betas were asked for
+    beta: float
+    path: BetaPath | None  # only where betas were asked for, or beta is "auto"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,7 @@ def fit_events(
     Stop iterating to cancel. ``betas`` adds to every unit's report the errors along that path.
     ``internal`` gives (W_in, b_in) of each unit instead of drawing them.
     """
-    training = _Training(spec, data, seed, realization, pick_device(device), internal)
+    training = Training(spec, data, seed, realization, pick_device(device), internal)
     began = time.perf_counter()
     units: list[Unit] = []
     reports: list[UnitFit] = []
@@ -86,25 +88,11 @@ def fit_events(
         unit, told = yield from training.unit(number, betas)
         units.append(unit)
         reports.append(told)
-    seconds = time.perf_counter() - began
-    model = Model(
-        spec=spec,
-        units=tuple(units),
-        dimension=data.dimension,
-        dt=data.dt,
-        limit=100.0 * float(np.abs(data.train).max()),
-        device=training.device,
-        origin={
-            "data": data.origin,
-            "digest": data.digest,
-            "seed": seed,
-            "realization": realization,
-        },
-    )
-    yield Fitted(model, tuple(reports), seconds)
+    model = training.model(units, [told.beta for told in reports])
+    yield Fitted(model, tuple(reports), time.perf_counter() - began)
 
 
-class _Training:
+class Training:
     """The rows of the regressions and the estimates of the next state as units are added."""
 
     def __init__(
@@ -120,7 +108,7 @@ class _Training:
             raise refuse("spec", spec, "a ModelSpec", "For example ModelSpec(width=512).")
         if not isinstance(data, Dataset):
             raise refuse("data", data, "a Dataset", "Use make_dataset or load_series.")
-        self.spec, self.device, self.internal = spec, device, internal
+        self.spec, self.data, self.device, self.internal = spec, data, device, internal
         self.seed = whole("seed", seed, 0, 2**63, "0 will do.")
         self.realization = whole("realization", realization, 0, 2**63, "0 is the first.")
         self.wiring = Wiring(spec, data.dimension, device)
@@ -135,6 +123,24 @@ class _Training:
         width = max(spec.unit_widths(data.dimension))
         # large blocks waste less on the triangle, small ones can be cancelled sooner
         self.block = max(1, min(max(2 * width, 2048), 8192) // learnt)
+
+    def model(self, units: Sequence[Unit], betas: Sequence[float]) -> Model:
+        """The finished model."""
+        return Model(
+            spec=self.spec,
+            units=tuple(units),
+            dimension=self.data.dimension,
+            dt=self.data.dt,
+            limit=100.0 * float(np.abs(self.data.train).max()),
+            device=self.device,
+            origin={
+                "data": self.data.origin,
+                "digest": self.data.digest,
+                "seed": self.seed,
+                "realization": self.realization,
+                "betas": [float(beta) for beta in betas],
+            },
+        )
 
     def _patches_to_learn(self, data: Dataset) -> slice:
         scheme = self.wiring.scheme
@@ -155,33 +161,45 @@ class _Training:
         self, number: int, betas: Sequence[float] | None
     ) -> Generator[Progress, None, tuple[Unit, UnitFit]]:
         began = time.perf_counter()
+        automatic = self.spec.beta == "auto"
+        if automatic and betas is None:
+            betas = AUTO_BETAS
         stage = f"unit {number + 1} of {self.spec.depth}"
-        features = self._features(number)
-        outputs = self.wiring.scheme.G
-        fitted = accumulator(self.spec.solver, features.width, outputs, self.device)
-        heldout = accumulator(self.spec.solver, features.width, outputs, self.device)
-        count = len(self.u)
-        kept_back = int((1 - HELD_OUT) * count) if betas is not None else count
-        yield Progress(stage, 0, count, time.perf_counter() - began)
-        for low, high in _blocks(count, self.block, kept_back):
-            into = fitted if low < kept_back else heldout
-            self._accumulate(into, number, features, slice(low, high))
-            yield Progress(stage, high, count, time.perf_counter() - began)
-        path = None
+        share = HELD_OUT if betas is not None else 0.0
+        features, fitted, heldout = yield from self.regression(number, share)
+        path, beta = None, self.spec.beta
         if betas is not None:
             path = beta_path(fitted, heldout, betas)
             fitted.merge(heldout)  # type: ignore[arg-type]  # both are of the same kind
-        weights = fitted.solve(self.spec.beta)
+            beta = path.best if automatic else beta
+        weights = fitted.solve(float(beta))
         if not bool(torch.isfinite(weights).all()):
             raise InvalidInput(
-                f"The regression of {stage} has no finite solution with beta={self.spec.beta:g} "
+                f"The regression of {stage} has no finite solution with beta={beta:g} "
                 f"and solver={self.spec.solver!r}. Raise beta, for example to 1e-8, or use 'qr'."
             )
         unit = Unit(features, weights)
         error = self._error(number, unit)
         if number + 1 < self.spec.depth:
             yield from self._advance(number, unit, stage)
-        return unit, UnitFit(time.perf_counter() - began, error, self.rows, path)
+        return unit, UnitFit(time.perf_counter() - began, error, self.rows, float(beta), path)
+
+    def regression(
+        self, number: int, held_out: float = 0.0
+    ) -> Generator[Progress, None, tuple[Features, Accumulator, Accumulator]]:
+        """Features of a unit and its rows taken in: the first ones, and the last ``held_out``."""
+        began, count = time.perf_counter(), len(self.u)
+        stage = f"unit {number + 1} of {self.spec.depth}"
+        features = self._features(number)
+        sizes = features.width, self.wiring.scheme.G
+        fitted, heldout = (accumulator(self.spec.solver, *sizes, self.device) for _ in range(2))
+        border = count - int(held_out * count)
+        yield Progress(stage, 0, count, time.perf_counter() - began)
+        for low, high in _blocks(count, self.block, border):
+            into = fitted if low < border else heldout
+            self._accumulate(into, number, features, slice(low, high))
+            yield Progress(stage, high, count, time.perf_counter() - began)
+        return features, fitted, heldout
 
     def _accumulate(self, into: Accumulator, number: int, features: Features, at: slice) -> None:
         y = self.y[at]

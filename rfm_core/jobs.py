@@ -42,6 +42,7 @@ def realization(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
         "diverged_at": [int(d) for d in times.diverged_at],
         "unit": times.unit,
         "error": plain(fitted.units[-1].error),
+        "betas": [unit.beta for unit in fitted.units],
         "size": fitted.model.size,
         "device": str(fitted.model.device),
         "dtype": "float64",

@@ -193,9 +193,12 @@ class BetaPath:
 
     @property
     def best(self) -> float:
-        """The beta of least held-out error; of equals the largest."""
+        """The largest beta whose held-out error is within 5 % of the least.
+
+        Where the error hardly depends on beta, the smaller weights of a larger one are safer.
+        """
         finite = np.where(np.isfinite(self.heldout), self.heldout, np.inf)
-        return float(self.betas[np.flatnonzero(finite <= finite.min() * (1 + 1e-9))].max())
+        return float(self.betas[finite <= 1.05 * finite.min()].max())
 
 
 def beta_path(fitted: Accumulator, heldout: Accumulator, betas: Sequence[float]) -> BetaPath:
