@@ -20,6 +20,7 @@ from .series_layout import NOT_FINITE, NUMBER, Layout, find_layout, split
 
 Array = np.ndarray
 
+CONTROL = bytes([*range(9), *range(14, 32)])  # characters that no text has
 LONGEST_FIELD = 64  # characters a field has on average at most: guards against one endless line
 
 
@@ -57,17 +58,18 @@ def _as_utf8(raw: bytes, what: str) -> tuple[bytes, str]:
         encoding = "utf-16"
         raw = raw.decode("utf-16", errors="replace").encode()
     raw = raw.removeprefix(b"\xef\xbb\xbf").rstrip(b"\x1a")
-    found = re.search(rb"[\x00-\x08\x0e-\x1f]", raw)
-    if found:
+    if len(raw.translate(None, CONTROL)) < len(raw):  # ten times faster than to search
+        at = next(i for i, byte in enumerate(raw) if byte in CONTROL)
         raise InvalidInput(
-            f"{what} is not text: byte {found.start():,} is 0x{found.group()[0]:02x}. Save it as "
-            "CSV (numbers separated by commas), NPY or NPZ."
+            f"{what} is not text: byte {at:,} is 0x{raw[at]:02x}. Save it as CSV (numbers "
+            "separated by commas), NPY or NPZ."
         )
-    try:
-        raw.decode()
-    except UnicodeDecodeError:
-        encoding = "latin-1"
-        raw = raw.decode("latin-1").encode()
+    if not raw.isascii():
+        try:
+            raw.decode()
+        except UnicodeDecodeError:
+            encoding = "latin-1"
+            raw = raw.decode("latin-1").encode()
     if b"\r" in raw:
         raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if not raw.strip():
