@@ -58,7 +58,7 @@ def _as_utf8(raw: bytes, what: str) -> tuple[bytes, str]:
         encoding = "utf-16"
         raw = raw.decode("utf-16", errors="replace").encode()
     raw = raw.removeprefix(b"\xef\xbb\xbf").rstrip(b"\x1a")
-    if len(raw.translate(None, CONTROL)) < len(raw):  # ten times faster than to search
+    if len(raw.translate(None, CONTROL)) < len(raw):  # measured 6 times faster than to search
         at = next(i for i, byte in enumerate(raw) if byte in CONTROL)
         raise InvalidInput(
             f"{what} is not text: byte {at:,} is 0x{raw[at]:02x}. Save it as CSV (numbers "
