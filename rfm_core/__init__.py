@@ -9,6 +9,7 @@ In four lines:
 """
 
 from .architecture import ARCHITECTURES, SAMPLERS, ModelSpec
+from .beta import BetaSearch, search_beta
 from .checks import Cancelled, InvalidInput
 from .data import DataSpec, make_dataset
 from .dataset import Dataset
@@ -31,6 +32,7 @@ from .metrics import (
 from .model import Forecast, Model
 from .paper import PaperRow, paper_rows
 from .ridge import BetaPath
+from .series import LyapunovEstimate, SeriesLimits, estimate_lyapunov, load_series
 from .store import load
 from .systems import SYSTEMS, System, get_system
 from .wasserstein import SinkhornResult, sinkhorn2, wasserstein2
@@ -40,6 +42,7 @@ __all__ = [
     "SAMPLERS",
     "SYSTEMS",
     "BetaPath",
+    "BetaSearch",
     "CancelToken",
     "Cancelled",
     "ConditionNumbers",
@@ -49,6 +52,7 @@ __all__ = [
     "Forecast",
     "ForecastTimes",
     "InvalidInput",
+    "LyapunovEstimate",
     "LyapunovSpectrum",
     "Model",
     "ModelSpec",
@@ -56,12 +60,14 @@ __all__ = [
     "Progress",
     "Reporter",
     "Scheme",
+    "SeriesLimits",
     "SinkhornResult",
     "System",
     "TanhRegions",
     "UnitFit",
     "condition_numbers",
     "density",
+    "estimate_lyapunov",
     "evaluate",
     "fit",
     "fit_events",
@@ -69,10 +75,12 @@ __all__ = [
     "get_system",
     "histogram_marginals",
     "load",
+    "load_series",
     "lyapunov_exponents",
     "make_dataset",
     "paper_rows",
     "power_spectrum",
+    "search_beta",
     "sinkhorn2",
     "tanh_regions",
     "tau_f",

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rfm_core.checks import InvalidInput
-from rfm_core.series import SeriesLimits, equal_windows, load_series, split_series
+from rfm_core.series import SeriesLimits, load_series
+from rfm_core.series.load import equal_windows, split_series
 
 
 def wave(rows: int = 200, columns: int = 3, start: float = 0.0) -> np.ndarray:
