@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Mapping
@@ -20,10 +21,10 @@ from .events import Reporter
 from .lyapunov import lyapunov_exponents
 from .spec import Spec
 from .streams import stream
-from .systems import System, get_system
-from .tensorfile import DamagedFile, read_tensors, write_tensors
+from .systems import SYSTEMS, System, get_system
+from .tensorfile import read_tensors, write_tensors
 
-GENERATOR = 1  # raise it when the same spec would give other numbers
+GENERATOR = 2  # raise it when the same spec would give other numbers
 CACHE_LIMIT_GB = 8.0
 
 
@@ -55,7 +56,7 @@ class DataSpec(Spec):
         system = get_system(self.system)
         given = self.parameters
         try:
-            resolved = system.resolve(dict(given) if given else {})
+            resolved = system.resolve({} if given is None else dict(given))
         except (TypeError, ValueError) as error:
             if isinstance(error, InvalidInput):
                 raise
@@ -65,7 +66,7 @@ class DataSpec(Spec):
         put(self, "parameters", tuple(sorted(resolved.items())))
         one_of("accuracy", self.accuracy, ("fine", "paper"), "'fine' is the accurate default.")
         dt = system.dt if self.dt is None else self.dt
-        put(self, "dt", real("dt", dt, f"The usual value is {system.dt:g}.", 0, 100, above=True))
+        put(self, "dt", real("dt", dt, f"The usual value is {system.dt:g}.", 1e-6, 100))
         few = f"The usual number is {system.n_train}."
         n = system.n_train if self.n_train is None else self.n_train
         put(self, "n_train", whole("n_train", n, 10, 10**9, few))
@@ -79,9 +80,14 @@ class DataSpec(Spec):
             steps = math.ceil(system.horizon / (system.lyapunov * float(dt)))
         put(self, "test_steps", whole("test_steps", steps, 1, 10**8, "3000 is usual."))
         put(self, "seed", whole("seed", self.seed, 0, 2**63, "0 will do."))
-        put(self, "realization", whole("realization", self.realization, 0, 2**63, "0 is the first."))
-        burn = {None: system.burn_in, "paper": system.paper_burn_in}.get(self.burn_in, self.burn_in)  # type: ignore[arg-type]
-        put(self, "burn_in", real("burn_in", burn, f"{system.burn_in:g} is enough.", 0, 1e7))
+        put(
+            self, "realization", whole("realization", self.realization, 0, 2**63, "0 is the first.")
+        )
+        burn = system.burn_in if self.burn_in is None else self.burn_in
+        if isinstance(burn, str) and burn == "paper":
+            burn = system.paper_burn_in
+        enough = f"{system.burn_in:g} is enough, 'paper' is the paper's."
+        put(self, "burn_in", real("burn_in", burn, enough, 0, 1e7))
         if self.lyapunov is not None:
             put(self, "lyapunov", real("lyapunov", self.lyapunov, "Leave it None.", 0, above=True))
         elif paper:
@@ -94,13 +100,22 @@ class DataSpec(Spec):
         return get_system(self.system).resolve(dict(self.parameters))
 
     @property
+    def shapes(self) -> dict[str, tuple[int, int, int]]:
+        """Of the two arrays, train and test."""
+        dimension = get_system(self.system).dimension(self.parameter_values)
+        assert self.trajectories
+        assert self.n_train
+        assert self.test_steps
+        window = math.ceil(self.n_train / self.trajectories) + 1
+        return {
+            "train": (self.trajectories, window, dimension),
+            "test": (self.n_test, self.test_steps + 1, dimension),
+        }
+
+    @property
     def bytes(self) -> int:
         """Size of the arrays."""
-        dimension = get_system(self.system).dimension(self.parameter_values)
-        assert self.trajectories and self.n_train and self.test_steps
-        window = math.ceil(self.n_train / self.trajectories) + 1
-        rows = self.trajectories * window + self.n_test * (self.test_steps + 1)
-        return 8 * dimension * rows
+        return 8 * sum(math.prod(shape) for shape in self.shapes.values())
 
 
 def make_dataset(
@@ -110,21 +125,24 @@ def make_dataset(
     report = report or Reporter()
     if not isinstance(spec, DataSpec):
         raise refuse("spec", spec, "a DataSpec", "For example rfm_core.DataSpec(system='L63').")
-    folder = None if cache is False else cache_folder() if cache is True else Path(cache)
-    path = None if folder is None else folder / f"{spec.system}-{spec.digest()}.safetensors"
-    if path is not None and path.is_file():
-        # damaged, tampered with or of an old kind: a cache entry may always be made again
-        with contextlib.suppress(DamagedFile, OSError, KeyError, ValueError):
-            arrays, header = read_tensors(path)
-            if header["generator"] == GENERATOR and header["spec"] == spec.to_dict():
-                with contextlib.suppress(OSError):
-                    os.utime(path)  # the least recently used go first
-                report("data", 1, 1)
-                return _dataset(spec, arrays, header)
-    arrays, header = _generate(spec, report)
-    if path is not None:
-        _remember(path, arrays, header, spec.bytes)
-    return _dataset(spec, arrays, header)
+    if not isinstance(cache, (bool, str, os.PathLike)):
+        raise refuse("cache", cache, "True, False or a folder", "True is the usual folder.")
+    memory = _memory()
+    if spec.bytes > memory:
+        size, limit = f"{spec.bytes / 1e9:.3g} GB", f"at most {memory / 1e9:.3g} GB, this machine's"
+        raise refuse("size of the data", size, limit, "Lower n_train, n_test or test_steps.")
+    if cache is False:
+        return _dataset(spec, *_generate(spec, report))
+    limit_gb = _cache_limit_gb()
+    folder = cache_folder() if cache is True else Path(cache)
+    path = folder / f"{spec.system}-{spec.digest()}.safetensors"
+    found = _recall(path, spec)
+    if found is None:
+        found = _generate(spec, report)
+        _remember(path, *found, limit_gb * 1e9)
+    else:
+        report("data", 1, 1)
+    return _dataset(spec, *found)
 
 
 def cache_folder() -> Path:
@@ -141,28 +159,33 @@ def cache_folder() -> Path:
 
 def _generate(spec: DataSpec, report: Reporter) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     system, parameters = get_system(spec.system), spec.parameter_values
-    assert spec.dt and spec.trajectories and spec.n_train and spec.test_steps
+    assert spec.dt
+    assert spec.trajectories
+    assert spec.test_steps
     stepper = system.stepper(parameters, spec.dt, spec.accuracy)
     fine = system.stepper(parameters, spec.dt)  # to reach the attractor, one way is as good
     burn = math.ceil(float(spec.burn_in or 0) / spec.dt)
 
+    def bounded(states: np.ndarray, what: str) -> np.ndarray:
+        if not np.isfinite(states).all():
+            raise InvalidInput(
+                f"{system.name} left every bound ({what}) with {parameters} and dt={spec.dt:g}."
+                f" Use parameters nearer to {dict(system.parameters)} or a smaller dt."
+            )
+        return states
+
     def on_attractor(name: str, n: int) -> np.ndarray:
         rng = stream(spec.seed, name, spec.realization)
         start = fine.advance(system.start(rng, n, parameters), burn, report, f"{name}: burn-in")
-        if not np.isfinite(start).all():
-            raise InvalidInput(
-                f"{system.name} left every bound during burn-in with {parameters} and dt={spec.dt}."
-                f" Use parameters nearer to {dict(system.parameters)} or a smaller dt."
-            )
-        return start
+        return bounded(start, "burn-in")
 
-    length = math.ceil(spec.n_train / spec.trajectories)
+    steps = spec.shapes["train"][1] - 1
     window = on_attractor("window", spec.trajectories)
-    train = stepper.rollout(window, length, report, "training data")
-    test = np.empty((0, spec.test_steps + 1, train.shape[-1]))
+    train = bounded(stepper.rollout(window, steps, report, "training data"), "training")
+    test = np.empty(spec.shapes["test"])
     if spec.n_test:
         starts = on_attractor("test", spec.n_test)
-        test = stepper.rollout(starts, spec.test_steps, report, "test data")
+        test = bounded(stepper.rollout(starts, spec.test_steps, report, "test data"), "test")
     lyapunov = spec.lyapunov
     if lyapunov is None:
         lyapunov = _measured_exponent(system, fine, train[:, -1], report)
@@ -185,26 +208,61 @@ def _measured_exponent(system: System, stepper: Any, states: np.ndarray, report:
 def _dataset(spec: DataSpec, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Dataset:
     system, exponent = get_system(spec.system), float(header["lyapunov"])
     # a negative or tiny exponent means that the parameters give no chaos: no Lyapunov time then
-    assert spec.dt and spec.eps
+    lyapunov = exponent if exponent > 1e-3 * system.lyapunov else None
+    assert spec.dt
+    assert spec.eps
     return Dataset(
         train=arrays["train"],
         test=arrays["test"],
         dt=spec.dt,
         eps=spec.eps,
-        lyapunov=exponent if exponent > 1e-3 * system.lyapunov else None,
+        lyapunov=lyapunov,
         name=spec.system,
         homogeneous=system.homogeneous,
-        lyapunov_is_estimate=spec.lyapunov is None,
+        lyapunov_is_estimate=spec.lyapunov is None and lyapunov is not None,
         columns=system.components,
         origin=spec.to_dict(),
         digest=spec.digest(),
     )
 
 
-def _remember(path: Path, arrays: Any, header: dict[str, Any], size: int) -> None:
+def _memory() -> float:
+    """Bytes of memory of this machine, where the system tells."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):
+        return math.inf
+
+
+def _cache_limit_gb() -> float:
+    given = os.environ.get("RFM_CACHE_GB", CACHE_LIMIT_GB)
+    try:
+        return real("RFM_CACHE_GB", float(given), "", 0)
+    except ValueError:
+        remedy = "It is an environment variable: set it to a size in GB, or unset it."
+        raise refuse("RFM_CACHE_GB", given, "a finite number of at least 0", remedy) from None
+
+
+def _recall(path: Path, spec: DataSpec) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+    """From the cache; None for what is absent, damaged, tampered with or of an old kind."""
+    try:
+        arrays, header = read_tensors(path)
+        known = header["generator"] == GENERATOR and header["spec"] == spec.to_dict()
+        fits = {name: array.shape for name, array in arrays.items()} == spec.shapes
+        if not (known and fits and isinstance(header["lyapunov"], float)):
+            return None
+    except (OSError, KeyError, TypeError, ValueError):
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)  # the least recently used go first
+    return arrays, header
+
+
+def _remember(
+    path: Path, arrays: Mapping[str, np.ndarray], header: dict[str, Any], limit: float
+) -> None:
     """Into the cache if it fits; a full disk or a read-only folder must not lose the data."""
-    limit = float(os.environ.get("RFM_CACHE_GB", CACHE_LIMIT_GB)) * 1e9
-    if size > limit / 2:
+    if sum(array.nbytes for array in arrays.values()) > limit / 2:
         return
     with contextlib.suppress(OSError):
         write_tensors(path, arrays, header)
@@ -212,18 +270,22 @@ def _remember(path: Path, arrays: Any, header: dict[str, Any], size: int) -> Non
 
 
 def _prune(folder: Path, limit: float, keep: Path) -> None:
-    """Delete the least recently used sets above the limit, and what crashed writers left."""
-    for stale in folder.glob(".*.tmp"):
-        with contextlib.suppress(OSError):
-            if time.time() - stale.stat().st_mtime > 3600:
-                stale.unlink()
+    """Delete the least recently used sets above the limit, and what crashed writers left.
+
+    Only files with names of ours: the folder may be one where the user keeps other things.
+    """
+    entry = re.compile(rf"({'|'.join(SYSTEMS)})-[0-9a-f]{{32}}\.safetensors")
+    leftover = re.compile(rf"\.{entry.pattern}\.[0-9a-f]+\.tmp")
     entries = []
-    for path in folder.glob("*.safetensors"):
+    for path in folder.iterdir():
         with contextlib.suppress(OSError):
             status = path.stat()
-            entries.append((status.st_mtime, status.st_size, path))
+            if entry.fullmatch(path.name):
+                entries.append((status.st_mtime, status.st_size, path))
+            elif leftover.fullmatch(path.name) and time.time() - status.st_mtime > 3600:
+                path.unlink()
     total = sum(size for _, size, _ in entries)
-    for _, size, path in sorted(entries, key=lambda entry: entry[0]):
+    for _, size, path in sorted(entries):
         if total <= limit:
             break
         if path != keep:

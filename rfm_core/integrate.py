@@ -9,115 +9,53 @@ particular equation.
 from __future__ import annotations
 
 import math
-import os
+import warnings
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any
 
 import numba
 import numpy as np
-import torch
 from numba import types
 from scipy.fft import irfft, rfft
-from scipy.integrate import DOP853, odeint
+from scipy.integrate import DOP853, ODEintWarning, odeint
 
-from .events import Reporter
+from .rollout import Pieces
 
 Array = np.ndarray
 RightHandSide = Callable[[Array, Array, Array], None]  # (u, parameters, du): fills du
 
-class Stepper(Protocol):
-    """One sampling time of a system."""
 
-    dt: float
-
-    def rollout(self, start: Array, steps: int, report: Reporter, stage: str) -> Array:
-        """(n, D) -> (n, steps + 1, D), the start included."""
-        ...
-
-    def advance(self, start: Array, steps: int, report: Reporter, stage: str) -> Array:
-        """(n, D) -> (n, D) after ``steps``; nothing in between is kept."""
-        ...
-
-    def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
-        """One step of states (n, D) and of tangent vectors (n, k, D) along them."""
-        ...
-
-
-class _Pieces:
-    """Rollout and advance in pieces of time, for progress and cancelling; subclasses move."""
-
-    dt: float
-    values_per_piece = 100_000  # a piece is a few hundredths of a second
-
-    def _piece(self, start: Array) -> int:
-        return max(1, min(4096, self.values_per_piece // max(1, start.size)))
-
-    def _move(self, state: Any, out: Array) -> Any:
-        """Advance ``state`` by out.shape[1] steps, writing each into ``out``."""
-        raise AssertionError("every stepper moves")
-
-    def _begin(self, start: Array) -> Any:
-        return np.array(start, dtype=np.float64)
-
-    def rollout(
-        self, start: Array, steps: int, report: Reporter | None = None, stage: str = "trajectories"
-    ) -> Array:
-        report = report or Reporter()
-        out = np.empty((start.shape[0], steps + 1, start.shape[1]))
-        out[:, 0] = start
-        state, piece = self._begin(start), self._piece(start)
-        for low in range(1, steps + 1, piece):
-            report(stage, low - 1, steps)
-            state = self._move(state, out[:, low : low + piece])
-        report(stage, steps, steps)
-        return out
-
-    def advance(
-        self, start: Array, steps: int, report: Reporter | None = None, stage: str = "burn-in"
-    ) -> Array:
-        report = report or Reporter()
-        state, last = self._begin(start), np.array(start, dtype=np.float64)
-        piece = self._piece(start)
-        for low in range(0, steps, piece):
-            report(stage, low, steps)
-            out = np.empty((start.shape[0], min(piece, steps - low), start.shape[1]))
-            state = self._move(state, out)
-            last = out[:, -1].copy()
-        report(stage, steps, steps)
-        return last
-
-
-class RungeKutta(_Pieces):
+class RungeKutta(Pieces):
     """Dormand and Prince's eighth-order scheme with a fixed inner step, compiled.
 
     The state is carried as a sum of two floats, so rounding does not accumulate from step to step.
     """
 
-    def __init__(self, rhs: RightHandSide, parameters: Array, dt: float, inner_step: float) -> None:
-        self.dt = dt
+    def __init__(
+        self,
+        rhs: RightHandSide,
+        parameters: Array,
+        dt: float,
+        inner_step: float,
+        dimension: int | None = None,
+    ) -> None:
+        self.dt, self.dimension = dt, dimension
         self.substeps = max(1, math.ceil(dt / inner_step * (1 - 1e-12)))
         self._parameters = np.asarray(parameters, dtype=np.float64)
         self._rhs = rhs
 
     def _begin(self, start: Array) -> tuple[Array, Array]:
-        state = np.array(start, dtype=np.float64)
-        return state, np.zeros_like(state)
+        return start.copy(), np.zeros_like(start)
 
     def _move(self, state: tuple[Array, Array], out: Array) -> tuple[Array, Array]:
         u, carry = state
         step = self.dt / self.substeps
-
-        def run(part: slice) -> None:
-            _order8(
-                self._rhs, u[part], carry[part], self._parameters, step, self.substeps, out[part]
-            )
-
-        _in_threads(run, len(u))
+        _order8(self._rhs, u, carry, self._parameters, step, self.substeps, out)
         return u, carry
 
     def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
         """Complex-step derivative: exact to rounding for right-hand sides analytic in u."""
+        states = self._states(states)
         n, k, dimension = vectors.shape
         tiny = 1e-100
         start = (states[:, None] + 1j * tiny * vectors).reshape(n * k, dimension)
@@ -136,23 +74,30 @@ _REAL, _COMPLEX = numba.float64, numba.complex128
 def right_hand_side(function: Callable[..., None]) -> RightHandSide:
     """Compile ``function(u, parameters, du)`` for real states and for the complex-step tangent."""
     signatures = [numba.void(kind[::1], _REAL[::1], kind[::1]) for kind in (_REAL, _COMPLEX)]
-    return numba.njit(signatures, cache=True)(function)  # type: ignore[no-any-return]
+    return _compiled(signatures)(function)
+
+
+def _compiled(signatures: list[Any], **options: Any) -> Callable[[Callable[..., None]], Any]:
+    """numba.njit, cached on disk where that can be done."""
+
+    def compile_(function: Callable[..., None]) -> Any:
+        try:
+            return numba.njit(signatures, cache=True, **options)(function)
+        except RuntimeError:  # no folder to write to, or typed at a prompt: compiled every time
+            return numba.njit(signatures, **options)(function)
+
+    return compile_
 
 
 def _kernel_signature(kind: Any) -> Any:
-    # the right-hand side goes in by address, so one compiled kernel (cached on disk) serves them all
+    # the right-hand side goes in by address, so that one compiled kernel serves them all
     function = types.FunctionType(numba.void(kind[::1], _REAL[::1], kind[::1]))
     return numba.void(
         function, kind[:, ::1], kind[:, ::1], _REAL[::1], _REAL, numba.int64, kind[:, :, :]
     )
 
 
-@numba.njit(
-    [_kernel_signature(_REAL), _kernel_signature(_COMPLEX)],
-    nogil=True,
-    error_model="numpy",
-    cache=True,
-)
+@_compiled([_kernel_signature(_REAL), _kernel_signature(_COMPLEX)], nogil=True, error_model="numpy")
 def _order8(rhs, u, carry, parameters, step, substeps, out):  # type: ignore[no-untyped-def]
     stages = len(_WEIGHTS)
     n, dimension = u.shape
@@ -186,14 +131,26 @@ def _order8(rhs, u, carry, parameters, step, substeps, out):  # type: ignore[no-
                 out[i, t, d] = u[i, d]
 
 
-class Odeint(_Pieces):
-    """scipy's ``odeint`` at its default tolerance, as the paper's data were made."""
+class Odeint(Pieces):
+    """scipy's ``odeint`` at its default tolerance, as the paper's data were made.
 
-    values_per_piece = 10_000  # much slower than the compiled scheme
+    One trajectory at a time and 500 steps in one call, whatever goes on beside it: a call starts
+    with a small step of its own choice, so other pieces would be other numbers.
+    """
 
-    def __init__(self, rhs: RightHandSide, parameters: Array, dt: float) -> None:
-        self.dt = dt
+    parallel = False  # odeint is one for the whole process
+
+    def __init__(
+        self, rhs: RightHandSide, parameters: Array, dt: float, dimension: int | None = None
+    ) -> None:
+        self.dt, self.dimension = dt, dimension
         self._rhs, self._parameters = rhs, np.asarray(parameters, dtype=np.float64)
+
+    def _groups(self, n: int, dimension: int) -> list[slice]:
+        return [slice(i, i + 1) for i in range(n)]
+
+    def _piece(self, start: Array) -> int:
+        return max(1, min(500, 20_000 // start.size))
 
     def _move(self, state: Array, out: Array) -> Array:
         def slope(u: Array, _: float) -> Array:
@@ -202,16 +159,19 @@ class Odeint(_Pieces):
             return du
 
         times = self.dt * np.arange(out.shape[1] + 1)
-        for i, u in enumerate(state):
-            out[i] = odeint(slope, u, times)[1:]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ODEintWarning)
+            found, notes = odeint(slope, state[0], times, full_output=True)
+        out[0] = found[1:] if notes["message"].startswith("Integration successful") else np.nan
         return out[:, -1].copy()
 
     def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
         # odeint's steps depend on the state, so it has no tangent map of its own
-        return RungeKutta(self._rhs, self._parameters, self.dt, self.dt / 4).tangent(states, vectors)
+        fine = RungeKutta(self._rhs, self._parameters, self.dt, self.dt / 4, self.dimension)
+        return fine.tangent(states, vectors)
 
 
-class ETDRK4(_Pieces):
+class ETDRK4(Pieces):
     """Exponential time differencing, fourth order, for v' = linear * v + nonlinear(v).
 
     ``v`` is the real Fourier transform of the state on a periodic grid; ``nonlinear`` takes and
@@ -227,7 +187,7 @@ class ETDRK4(_Pieces):
         dt: float,
         inner_step: float,
     ) -> None:
-        self.dt, self.grid = dt, grid
+        self.dt, self.grid, self.dimension = dt, grid, grid
         self.substeps = max(1, math.ceil(dt / inner_step * (1 - 1e-12)))
         self._nonlinear = nonlinear
         self._coefficients = _etd_coefficients(linear, dt / self.substeps)
@@ -245,19 +205,21 @@ class ETDRK4(_Pieces):
         return full * v + f1 * here + f2 * (at_a + at_b) + f3 * at_c
 
     def _begin(self, start: Array) -> Array:
-        return rfft(np.asarray(start, dtype=np.float64))
+        return rfft(start)
 
     def _move(self, state: Array, out: Array) -> Array:
-        for t in range(out.shape[1]):
-            for _ in range(self.substeps):
-                state = self._inner(state)
-            out[:, t] = irfft(state, n=self.grid)
+        with np.errstate(over="ignore", invalid="ignore"):  # a state that blows up ends as NaN
+            for t in range(out.shape[1]):
+                for _ in range(self.substeps):
+                    state = self._inner(state)
+                out[:, t] = irfft(state, n=self.grid)
         return state
 
     def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
         """Central differences of the step: about ten digits, and as fast as the step itself."""
+        states = self._states(states)
         n, k, grid = vectors.shape
-        small = 1e-6 * math.sqrt(float(np.mean(states**2)))
+        small = 1e-6 * max(1e-3, math.sqrt(float(np.mean(states**2))))
         size = np.sqrt(np.mean(vectors**2, axis=-1, keepdims=True))
         shift = (small * vectors / size).reshape(n * k, grid)
         base = np.repeat(states, k, axis=0)
@@ -278,20 +240,3 @@ def _etd_coefficients(linear: Array, step: float) -> tuple[Array, ...]:
     f2 = step * (2 * (2 + r + exp * (-2 + r)) / r**3).mean(axis=1).real
     f3 = step * ((-4 - 3 * r - r**2 + exp * (4 - r)) / r**3).mean(axis=1).real
     return np.exp(z), np.exp(z / 2), q, f1, f2, f3
-
-
-def _in_threads(run: Callable[[slice], None], n: int) -> None:
-    """Divide n trajectories among the cores; the kernels release the interpreter lock."""
-    workers = min(n, available_cores())
-    if workers <= 1:
-        run(slice(0, n))
-        return
-    edges = np.linspace(0, n, workers + 1).astype(int)
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(run, [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]))
-
-
-def available_cores() -> int:
-    """Cores this process may use: its affinity, and no more than torch was given."""
-    mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(mine, torch.get_num_threads()))

@@ -6,12 +6,13 @@ every few steps, and average the logarithms of the stretching factors.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from .checks import InvalidInput, whole
+from .checks import InvalidInput, real, refuse, whole
 from .events import Reporter
 from .streams import stream
 
@@ -29,7 +30,7 @@ class HasTangent(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LyapunovSpectrum:
-    """Leading exponents per unit of time, largest first, with the standard error over trajectories."""
+    """Leading exponents per unit of time, largest first, and their standard error."""
 
     exponents: Array
     standard_error: Array
@@ -48,22 +49,30 @@ def lyapunov_exponents(
     seed: int = 0,
     report: Reporter | None = None,
 ) -> LyapunovSpectrum:
-    """The ``count`` leading exponents along trajectories from ``states`` (n, D), on the attractor."""
-    states = np.atleast_2d(np.asarray(states, dtype=np.float64))
+    """The ``count`` leading exponents along trajectories from ``states`` (n, D)."""
+    if not hasattr(dynamics, "tangent"):
+        remedy = "Give a model, or get_system('L63').stepper(parameters, dt)."
+        raise refuse("dynamics", dynamics, "something with a tangent map", remedy)
+    states = _checked(states)
     n, dimension = states.shape
     count = whole("count", count, 1, dimension, "A system has as many exponents as components.")
     steps = whole("steps", steps, 10, None, "Some thousand steps give two digits.")
+    every = whole("every", every, 1, None, "4 is usual: vectors must not grow beyond all bounds.")
+    discard = real("discard", discard, "0.2 leaves out the first fifth of the steps.", 0, 0.9)
+    seed = whole("seed", seed, 0, None, "0 will do.")
     report = report or Reporter()
     vectors = stream(seed, "tangent").standard_normal((n, count, dimension))
     vectors = _orthonormal(vectors)[0]
     first = int(discard * steps)
     total, counted = np.zeros((n, count)), 0
+    told = -np.inf
     for step in range(steps):
-        if step % 32 == 0:
+        if time.monotonic() - told > 0.05:
             report("Lyapunov exponents", step, steps)
+            told = time.monotonic()
         states, vectors = dynamics.tangent(states, vectors)
         if (step + 1) % every == 0 or step + 1 in (first, steps):
-            if not np.isfinite(states).all():
+            if not (np.isfinite(states).all() and np.isfinite(vectors).all()):
                 raise InvalidInput(
                     f"The trajectory left the attractor after {step + 1} steps, so it has no "
                     "Lyapunov exponents. Use a model that forecasts stably, or fewer steps."
@@ -72,11 +81,26 @@ def lyapunov_exponents(
             if step >= first:
                 total += stretch
         counted += step >= first
-    time = counted * dynamics.dt
-    rates = total / time
+    span = counted * dynamics.dt
+    rates = total / span
     error = rates.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(count, np.nan)
     report("Lyapunov exponents", steps, steps)
-    return LyapunovSpectrum(rates.mean(axis=0), error, n, time)
+    return LyapunovSpectrum(rates.mean(axis=0), error, n, span)
+
+
+def _checked(states: Any) -> Array:
+    """(n, D), one state alone included."""
+    remedy = "Give states on the attractor, for example data.train[0, ::1000]."
+    try:
+        found = np.atleast_2d(np.asarray(states, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise refuse("states", states, "an array of numbers (n, D)", remedy) from None
+    if found.ndim != 2 or found.size == 0:
+        raise refuse("shape of states", found.shape, "(n, D) with n of at least 1", remedy)
+    if not np.isfinite(found).all():
+        bad = found[~np.isfinite(found)][0]
+        raise refuse("a component of states", float(bad), "a finite number", remedy)
+    return found
 
 
 def _orthonormal(vectors: Array) -> tuple[Array, Array]:

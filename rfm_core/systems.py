@@ -14,7 +14,8 @@ import numpy as np
 from scipy.fft import irfft, rfft
 
 from .checks import InvalidInput, one_of, real, refuse, whole
-from .integrate import ETDRK4, Odeint, RightHandSide, RungeKutta, Stepper, right_hand_side
+from .integrate import ETDRK4, Odeint, RightHandSide, RungeKutta, right_hand_side
+from .rollout import Stepper
 
 Array = np.ndarray
 Parameters = Mapping[str, float]
@@ -75,8 +76,9 @@ class System:
         if self.rhs is not None:
             values = np.array(list(parameters.values()), dtype=np.float64)
             if accuracy == "paper":
-                return Odeint(self.rhs, values, dt)
-            return RungeKutta(self.rhs, values, dt, inner or self.inner_step)
+                return Odeint(self.rhs, values, dt, self.dimension(parameters))
+            step = inner or self.inner_step
+            return RungeKutta(self.rhs, values, dt, step, self.dimension(parameters))
         assert self.make_stepper is not None
         paper_inner = self.paper_inner_step if accuracy == "paper" else None
         return self.make_stepper(parameters, dt, inner or paper_inner or self.inner_step)
@@ -221,6 +223,12 @@ def _roessler(u, parameters, du):  # type: ignore[no-untyped-def]
     du[2] = b + u[2] * (u[0] - c)
 
 
+def _roessler_start(rng: np.random.Generator, n: int, p: Parameters) -> Array:
+    """On a ring, at any angle: the rotation is so even that equal angles stay equal for long."""
+    angle, radius = rng.uniform(0, 2 * np.pi, n), 5 + rng.standard_normal(n)
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(n, 0.02)], axis=-1)
+
+
 ROESSLER = System(
     name="Roessler",
     title="Rössler 1976",
@@ -229,7 +237,7 @@ ROESSLER = System(
     parameters={"a": 0.2, "b": 0.2, "c": 5.7},
     dimension=lambda p: 3,
     components=("x", "y", "z"),
-    start=lambda rng, n, p: np.array([1.0, 1.0, 0.5]) * (1 + 0.3 * rng.standard_normal((n, 3))),
+    start=_roessler_start,
     lyapunov=0.0714,
     dt=0.1,
     n_train=50_000,
