@@ -90,7 +90,7 @@ class ModelSpec(Spec):
                 "depth", self.depth, f"1 for {self.architecture}", "Deep architectures have more."
             )
         self._check_locality()
-        if self.beta != "auto":
+        if not (isinstance(self.beta, str) and self.beta == "auto"):
             usual = "1e-24 to 1e-2 is usual, or 'auto'."
             put(self, "beta", real("beta", self.beta, usual, 0, 1e12))
         put(self, "noise", real("noise", self.noise, "The paper's is 1e-3.", 0, 1e6))

@@ -214,7 +214,7 @@ def specs(draw: st.DrawFn) -> ModelSpec:
     values: dict[str, Any] = {
         "architecture": name + draw(st.sampled_from(["", "N"])),
         "width": draw(st.integers(1, 10**6)),
-        "beta": draw(st.sampled_from([0.0, 1e-24, 1e-300, 5e-324, 1e12]) | st.floats(0, 1)),
+        "beta": draw(st.sampled_from(["auto", 0.0, 1e-24, 1e-300, 5e-324, 1e12]) | st.floats(0, 1)),
         "noise": draw(st.none() | st.floats(0, 1e6)),
         "noise_on": draw(st.sampled_from(["series", "input"])),
         "solver": draw(st.sampled_from(["qr", "normal"])),
@@ -407,6 +407,8 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
         ["patches='one'", "'all' with exchange", "Neighbours must be estimated"],
     ),
     ({"beta": float("nan")}, ["beta=nan", "finite number of at least 0", "1e-24 to 1e-2"]),
+    ({"beta": "Auto"}, ["beta='Auto'", "finite number", "or 'auto'"]),
+    ({"beta": np.array([1.0, 2.0])}, ["beta=array([1., 2.])", "finite number"]),
     ({"beta": float("inf")}, ["beta=inf", "finite number"]),
     ({"beta": -1e-9}, ["beta=-1e-09", "at least 0"]),
     ({"beta": "1e-9"}, ["beta='1e-9'", "finite number"]),

@@ -344,9 +344,10 @@ def path_with(heldout: list[float]) -> BetaPath:
     return BetaPath(betas, nothing, np.array(heldout), nothing, nothing, nothing, nothing)
 
 
-def test_best_beta_is_the_largest_of_equals_and_skips_what_is_no_number() -> None:
+def test_best_beta_is_the_largest_of_near_equals_and_skips_what_is_no_number() -> None:
     assert path_with([3.0, 1.0, 2.0, 4.0]).best == 1e-6
     assert path_with([3.0, 1.0, 1.0, 4.0]).best == 1e-4
+    assert path_with([3.0, 1.0, 1.04, 1.06]).best == 1e-4  # 5 % are near
     assert path_with([np.nan, 2.0, np.inf, 4.0]).best == 1e-6
 
 
