@@ -1,4 +1,4 @@
-"""Rows of results as values: their records, their statistics, and CSV and Parquet files of them."""
+"""Results as CSV and Parquet files, one line per realization."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import csv
 import importlib
 import json
 import os
-import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from .checks import InvalidInput, refuse
 from .files import write_atomically
+from .records import ResultRow, StoreError, StudyRecord, censored_in, diverged_in
 
 # One line per realization: what was asked, then what came out. Keys of a result that are not named
 # here follow. Lists stay lists in Parquet and are JSON in CSV; numbers are exact in both.
@@ -39,116 +38,6 @@ REAL = (
 )
 COLUMNS = tuple(NAMES.split())
 
-BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
-DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, None}
-UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
-SAFE = "All rows saved before are safe, what was being written was not saved."
-
-
-class StoreError(InvalidInput):
-    """A file of results cannot be used; the message says what is safe and what to do."""
-
-    @classmethod
-    def of(cls, error: sqlite3.Error, name: str, waited: float) -> Self:
-        """What SQLite says, in words."""
-        kind = code(error)
-        if kind in BUSY:
-            why = f"is in use by another program and stayed locked for {waited:g} s. {SAFE}"
-            remedy = "Close the other program, or wait; a study then resumes where it stopped."
-        elif kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-            why = f"could not be written: the disk is full, a limit is reached, or it fails. {SAFE}"
-            remedy = "Make room on its disk; a study then resumes where it stopped."
-        elif kind in UNWRITABLE:
-            why = "cannot be opened for writing; nothing in it was changed."
-            remedy = "Choose a folder that may be written, on a local disk, or copy the file there."
-        elif kind == sqlite3.SQLITE_CONSTRAINT:
-            why, remedy = "does not know this study; no row was saved.", "Call add_study first."
-        elif kind in DAMAGED:
-            why = "is damaged or no file of results; it was left as it is."
-            remedy = "Take a backup, or another file name; `sqlite3 FILE .recover` may save rows."
-        else:
-            why, remedy = f"could not be used. {SAFE}", "Try again with another file."
-        return cls(f"{name} {why} {remedy} (SQLite: {error})")
-
-
-def code(error: sqlite3.Error) -> int | None:
-    """SQLite's primary result code; None for what Python itself could not read."""
-    extended = getattr(error, "sqlite_errorcode", None)
-    return None if extended is None else int(extended) & 0xFF
-
-
-@dataclass(frozen=True)
-class ResultRow:
-    """One realization. ``result`` is what the job returned (empty where status is "failed")."""
-
-    realization: int
-    status: str
-    result: dict[str, Any]
-    reason: str
-    finished: str
-    details: str = ""
-    attempts: int = 1
-
-
-@dataclass(frozen=True)
-class StudyRecord:
-    """One study, and how many of its realizations have a result or have failed."""
-
-    digest: str
-    label: str
-    spec: dict[str, Any]
-    created: str
-    done: int
-    failed: int
-
-
-def statistics(rows: Iterable[ResultRow]) -> dict[str, Any]:
-    """Over all test trajectories of all rows; NaN where there are too few.
-
-    ``sem``: the trajectories of one realization share its model, so they are no independent
-    samples. Realizations are: the standard error is the cluster-robust one,
-    sqrt(R/(R-1) sum_r (n_r (mean_r - mean))^2) / n, which for equally many trajectories each is
-    the deviation of the R means over sqrt(R), and for one each the usual std/sqrt(n). It needs two
-    realizations. ``std`` is that of single trajectories. Censored times are lower bounds, and so
-    is a mean over them.
-    """
-    everything = list(rows)
-    results = [row.result for row in everything if row.status == "ok"]
-    groups = [np.asarray(r["vpt"], dtype=float) for r in results if r.get("vpt")]
-    times = np.concatenate(groups) if groups else np.empty(0)
-    n, some = times.size, bool(times.size)
-    mean = float(times.mean()) if some else float("nan")
-    sem = float("nan")
-    if len(groups) > 1:
-        squares = sum(float((g - mean).sum()) ** 2 for g in groups)
-        sem = (len(groups) / (len(groups) - 1) * squares) ** 0.5 / n
-    units = {r["unit"] for r in results if r.get("unit")}
-    seconds = [r["fit_seconds"] for r in results if r.get("fit_seconds") is not None]
-    return {
-        "mean": mean,
-        "std": float(times.std(ddof=1)) if n > 1 else float("nan"),
-        "sem": sem,
-        "median": float(np.median(times)) if some else float("nan"),
-        "min": float(times.min()) if some else float("nan"),
-        "max": float(times.max()) if some else float("nan"),
-        "n": int(n),
-        "unit": " and ".join(sorted(units)),
-        "realizations": len(results),
-        "failed": len(everything) - len(results),
-        "censored": sum(_censored(r) for r in results),
-        "diverged": sum(_diverged(r) for r in results),
-        "fit_seconds": sum(seconds) / len(seconds) if seconds else float("nan"),
-        "peak_mb": max((r.get("peak_mb") or 0.0 for r in results), default=float("nan")),
-    }
-
-
-def _censored(result: Mapping[str, Any]) -> int:
-    return sum(map(bool, result.get("censored") or ()))
-
-
-def _diverged(result: Mapping[str, Any]) -> int:
-    return sum(at >= 0 for at in result.get("diverged_at") or ())
-
 
 def line(study: StudyRecord, row: ResultRow) -> dict[str, Any]:
     """One row as columns; what was computed (a beta that was searched) wins over what was asked."""
@@ -160,7 +49,7 @@ def line(study: StudyRecord, row: ResultRow) -> dict[str, Any]:
     times = found.get("vpt") or []
     if row.status == "ok":
         line["trajectories"] = len(times)
-        line["censored_count"], line["diverged_count"] = _censored(found), _diverged(found)
+        line["censored_count"], line["diverged_count"] = censored_in(found), diverged_in(found)
     if times:
         line["vpt_mean"], line["vpt_median"] = float(np.mean(times)), float(np.median(times))
         line["vpt_min"], line["vpt_max"] = min(times), max(times)
@@ -247,24 +136,3 @@ def _array(arrow: Any, name: str, values: list[Any]) -> Any:
                 return arrow.array(values, attempt)
     texts = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
     return arrow.array(texts, arrow.string())
-
-
-def checked_digest(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise refuse("digest", value, "a text", "Use the digest() of the study's spec.")
-    return value
-
-
-def checked_text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise refuse(name, value, "a text", "'' is allowed.")
-    return value.encode("utf-8", "replace").decode()  # file names may hold what is no text
-
-
-def checked_json(name: str, value: Any) -> str:
-    """Floats come back bit for bit: Python writes the shortest text that does."""
-    try:
-        return json.dumps({**value}, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        remedy = f"Use plain numbers, texts, lists; None for what is no number ({error})."
-        raise refuse(name, value, "a dictionary of plain values", remedy) from None

@@ -21,7 +21,17 @@ from typing import Any, Self, TypeVar
 
 from . import export
 from .checks import real, whole
-from .export import BUSY, ResultRow, StoreError, StudyRecord, statistics
+from .records import (
+    BUSY,
+    ResultRow,
+    StoreError,
+    StudyRecord,
+    checked_digest,
+    checked_json,
+    checked_text,
+    code,
+    statistics,
+)
 
 __all__ = ["ResultRow", "ResultStore", "StoreError", "StudyRecord", "statistics"]
 
@@ -89,35 +99,35 @@ class ResultStore:
 
     def add_study(self, digest: str, spec: Mapping[str, Any], label: str = "") -> None:
         """Make a study known. Again: rows stay, the newer spec and a label that is given count."""
-        texts = export.checked_text("label", label), export.checked_json("spec", spec)
+        texts = checked_text("label", label), checked_json("spec", spec)
         self._change(
             "INSERT INTO studies VALUES (?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET"
             " spec = excluded.spec, label = iif(excluded.label = '', label, excluded.label)"
             " WHERE spec <> excluded.spec OR excluded.label NOT IN ('', label)",
-            (export.checked_digest(digest), *texts, _now()),
+            (checked_digest(digest), *texts, _now()),
         )
 
     def add(self, digest: str, realization: int, row: Mapping[str, Any]) -> bool:
         """Once this returns the row is on the disk. False: there was a result, and it stays."""
-        return self._put(digest, realization, "ok", export.checked_json("row", row), "", "", 1)
+        return self._put(digest, realization, "ok", checked_json("row", row), "", "", 1)
 
     def add_failure(
         self, digest: str, realization: int, reason: str, details: str = "", attempts: int = 1
     ) -> bool:
         """Note that a realization failed; False where it has a result, which stays."""
         attempts = whole("attempts", attempts, 1, 2**31, "1 is usual.")
-        why = export.checked_text("reason", reason), export.checked_text("details", details)
+        why = checked_text("reason", reason), checked_text("details", details)
         return self._put(digest, realization, "failed", "{}", *why, attempts)
 
     def _put(self, digest: str, realization: int, *values: Any) -> bool:
         number = whole("realization", realization, 0, 2**63 - 1, "They are numbered from 0.")
-        row = (export.checked_digest(digest), number, *values, _now())
+        row = (checked_digest(digest), number, *values, _now())
         return self._change(PUT, (*row, _checksum(row))) > 0
 
     def done(self, digest: str) -> set[int]:
         """The realizations that have a result."""
         wanted = "SELECT realization FROM results WHERE study = ? AND status = 'ok'"
-        return {number for (number,) in self._read(wanted, (export.checked_digest(digest),))}
+        return {number for (number,) in self._read(wanted, (checked_digest(digest),))}
 
     def failures(self, digest: str) -> list[ResultRow]:
         return self._rows(digest, "AND status = 'failed'")
@@ -125,7 +135,7 @@ class ResultStore:
     def forget_failures(self, digest: str) -> int:
         """So that a new start tries them again; how many there were."""
         gone = "DELETE FROM results WHERE study = ? AND status = 'failed'"
-        return self._change(gone, (export.checked_digest(digest),))
+        return self._change(gone, (checked_digest(digest),))
 
     def rows(self, digest: str) -> list[ResultRow]:
         """Results and failures, ordered by realization."""
@@ -134,7 +144,7 @@ class ResultStore:
     def _rows(self, digest: str, condition: str) -> list[ResultRow]:
         wanted = f"SELECT * FROM results WHERE study = ? {condition} ORDER BY realization"
         rows = []
-        for *row, checksum in self._read(wanted, (export.checked_digest(digest),)):
+        for *row, checksum in self._read(wanted, (checked_digest(digest),)):
             _, number, status, result, reason, details, attempts, finished = row
             if checksum != _checksum(row):
                 raise self._worded(sqlite3.DatabaseError(f"realization {number} was altered"))
@@ -156,10 +166,7 @@ class ResultStore:
 
     def delete_study(self, digest: str) -> bool:
         """Delete a study with all its rows; False if it was not there."""
-        return (
-            self._change("DELETE FROM studies WHERE digest = ?", (export.checked_digest(digest),))
-            > 0
-        )
+        return self._change("DELETE FROM studies WHERE digest = ?", (checked_digest(digest),)) > 0
 
     def export_csv(self, digest: str | None, path: str | os.PathLike[str]) -> Path:
         """One line per realization of one study, or of all; see ``export.COLUMNS``."""
@@ -173,7 +180,7 @@ class ResultStore:
         target = export.target(path)
         if self.path and target.resolve() in [Path(f"{self.path}{end}").resolve() for end in FILES]:
             raise StoreError(f"{self._name} holds the results themselves. Export to another file.")
-        wanted = None if digest is None else export.checked_digest(digest)
+        wanted = None if digest is None else checked_digest(digest)
         studies = [study for study in self.studies() if wanted in (None, study.digest)]
         if wanted and not studies:
             raise StoreError(f"There is no study {wanted!r} in {self._name}: nothing was exported.")
@@ -207,7 +214,7 @@ class ResultStore:
                 try:
                     return action(self._db)
                 except sqlite3.Error as error:
-                    if export.code(error) not in BUSY or time.monotonic() > deadline:
+                    if code(error) not in BUSY or time.monotonic() > deadline:
                         raise self._worded(error) from error
                     time.sleep(0.02)  # SQLite does not wait by itself in every case
                 finally:
@@ -237,7 +244,7 @@ class ResultStore:
             (mode,) = db.execute("PRAGMA journal_mode = WAL").fetchone()
             self._is_ours(db)  # the first to use the log
         except sqlite3.OperationalError as error:
-            if export.code(error) not in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+            if code(error) not in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
                 raise
             _end(db)
             try:  # who is alone can do without the shared memory

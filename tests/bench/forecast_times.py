@@ -15,8 +15,7 @@ from pathlib import Path
 
 import rfm_core as rfm
 from rfm_core.execute import using
-from rfm_core.export import ResultRow, statistics
-from rfm_core.results import ResultStore
+from rfm_core.results import ResultRow, ResultStore, statistics
 from rfm_core.study import RealizationDone, RealizationFailed, StudySpec, run_study
 
 ASSETS = Path(__file__).parents[2] / "assets"
