@@ -14,12 +14,13 @@ import numpy as np
 import torch
 
 from .architecture import ModelSpec
-from .checks import InvalidInput, real, whole
+from .checks import InvalidInput, whole
 from .dataset import Dataset
 from .evaluate import evaluate
 from .events import Reporter
 from .fit import Training, fit
 from .model import Model, Unit, pick_device
+from .ridge import checked_betas
 
 Array = np.ndarray
 WIDE = tuple(float(b) for b in np.logspace(-24, -2, 12))
@@ -62,9 +63,7 @@ def search_beta(
 ) -> BetaSearch:
     """Score every beta on held-out training data; the test trajectories are not looked at."""
     report = report or Reporter()
-    values = sorted({real("betas", b, "1e-24 to 1e-2 is usual.", 0, 1e12) for b in betas})
-    if not values:
-        raise InvalidInput("betas is empty. Give at least one value, for example 1e-16.")
+    values = sorted(set(checked_betas(betas)))
     windows = whole("windows", windows, 1, 10**4, "20 is usual.")
     inner = held_out(data, windows)
     one_step, times, errors = [], [], []

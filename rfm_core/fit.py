@@ -17,7 +17,7 @@ from .events import Progress, Reporter
 from .features import Features, Monomials, Tanh
 from .hit_and_run import Inputs, sample
 from .model import Model, Unit, Wiring, pick_device
-from .ridge import Accumulator, BetaPath, accumulator, beta_path
+from .ridge import Accumulator, BetaPath, accumulator, beta_path, checked_betas
 from .streams import stream
 
 Array = np.ndarray
@@ -80,6 +80,8 @@ def fit_events(
     Stop iterating to cancel. ``betas`` adds to every unit's report the errors along that path.
     ``internal`` gives (W_in, b_in) of each unit instead of drawing them.
     """
+    if betas is not None:
+        betas = checked_betas(betas)
     training = Training(spec, data, seed, realization, pick_device(device), internal)
     began = time.perf_counter()
     units: list[Unit] = []

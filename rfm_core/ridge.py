@@ -203,9 +203,7 @@ class BetaPath:
 
 def beta_path(fitted: Accumulator, heldout: Accumulator, betas: Sequence[float]) -> BetaPath:
     """Fit on the rows of ``fitted`` for every beta, test on the rows of ``heldout``."""
-    values = [real("betas", b, "1e-24 to 1e-2 is usual.", 0, 1e12) for b in np.atleast_1d(betas)]
-    if not values:
-        raise InvalidInput("betas is empty. Give at least one value, for example 1e-16.")
+    values = checked_betas(betas)
     path = fitted.path()
     columns: list[list[float]] = []
     for beta in values:
@@ -230,6 +228,14 @@ def beta_path(fitted: Accumulator, heldout: Accumulator, betas: Sequence[float])
         effective=effective,
         singular_values=path.singular_values.cpu().numpy(),
     )
+
+
+def checked_betas(betas: Sequence[float]) -> list[float]:
+    """At least one, none negative."""
+    values = [real("betas", b, "1e-24 to 1e-2 is usual.", 0, 1e12) for b in np.atleast_1d(betas)]
+    if not values:
+        raise InvalidInput("betas is empty. Give at least one value, for example 1e-16.")
+    return values
 
 
 def _rms(squares: Tensor, rows: int) -> float:
