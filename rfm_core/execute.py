@@ -1,0 +1,169 @@
+"""Where tasks run: here, in processes that can be killed, or on a dask cluster.
+
+One protocol, so that a study does not know where it runs, and the same rows from all of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, Self
+
+import torch
+
+from .checks import Cancelled, InvalidInput, one_of, refuse
+from .events import CancelToken, Progress
+from .tasks import Task, TaskEvent, TaskProgress, perform
+from .wire import Seldom, pack_task, unpack_task
+
+
+class Executor(Protocol):
+    """``slots`` tasks run at a time, and ``threads`` is how many torch threads suit each of them.
+
+    A task brings its own number of threads, since sums depend on it: ``threads`` is for whoever
+    makes the tasks.
+    """
+
+    @property
+    def slots(self) -> int: ...
+
+    @property
+    def threads(self) -> int: ...
+
+    def run(self, tasks: Iterable[Task], cancel: CancelToken | None = None) -> Iterator[TaskEvent]:
+        """Events as they come, in any order of the tasks; each ends in one TaskDone or TaskFailed.
+
+        Tasks are taken from the iterable only as places become free. Once ``cancel`` is set,
+        running work is stopped and ``Cancelled`` is raised; what was yielded before stays valid.
+        Closing the iterator stops running work as well.
+        """
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class Closing:
+    """Makes ``with executor:`` close it."""
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Inline(Closing):
+    """One task after the other, in the thread that asks for events; nothing to start or to kill.
+
+    While a job computes, its thread cannot hand out events: they come with the outcome. For a bar
+    that moves in the meantime, ``listener`` is called with every report as it is made. Cancelling
+    works between the pieces of a job.
+    """
+
+    slots = 1
+
+    def __init__(
+        self,
+        listener: Callable[[TaskProgress], None] | None = None,
+        modules: Sequence[str] = (),
+    ) -> None:
+        self._listener = listener
+        for name in checked_modules(modules):
+            importlib.import_module(name)
+
+    @property
+    def threads(self) -> int:
+        return torch.get_num_threads()
+
+    def run(self, tasks: Iterable[Task], cancel: CancelToken | None = None) -> Iterator[TaskEvent]:
+        check_cancel(cancel)
+        for task in tasks:
+            check_cancel(cancel)
+            packed = pack_task(task)
+            if not isinstance(packed, bytes):
+                yield packed
+                continue
+            # through the wire format: a job must see the same arguments here as elsewhere
+            yield from self._one(unpack_task(packed), cancel)
+
+    def _one(self, task: Task, cancel: CancelToken | None) -> Iterator[TaskEvent]:
+        reports: list[TaskEvent] = []
+        seldom = Seldom(lambda progress: reports.append(TaskProgress(task.key, progress)))
+
+        def listen(progress: Progress) -> None:
+            seldom(progress)
+            if self._listener is not None:
+                self._listener(TaskProgress(task.key, progress))
+
+        outcome = perform(task, listen, cancel)
+        yield from reports
+        yield outcome
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+EXECUTORS = ("inline", "processes", "dask")
+
+
+def make_executor(name_or_executor: str | Executor | None = None, **options: Any) -> Executor:
+    """The executor of that name with these options; None is "inline"; an executor is itself."""
+    given = name_or_executor
+    if given is not None and not isinstance(given, str):
+        if not (hasattr(given, "run") and hasattr(given, "close")):
+            raise refuse("executor", given, "a name or an executor", f"Names: {EXECUTORS}.")
+        if options:
+            raise refuse("options", options, "left out", "This executor has been made already.")
+        return given
+    name = one_of("executor", "inline" if given is None else given, EXECUTORS)
+    kind: Callable[..., Executor]
+    if name == "inline":
+        kind = Inline
+    elif name == "processes":
+        from .slots import ProcessSlots as kind  # not at the top: it imports this
+    else:
+        from .dask_executor import Dask as kind
+    try:
+        return kind(**options)
+    except TypeError as error:
+        raise InvalidInput(f"The executor {name!r} cannot take these options: {error}.") from None
+
+
+@contextmanager
+def using(name_or_executor: str | Executor | None = None, **options: Any) -> Iterator[Executor]:
+    """Like ``make_executor``, closed at the end unless it was given ready-made."""
+    executor = make_executor(name_or_executor, **options)
+    try:
+        yield executor
+    finally:
+        if executor is not name_or_executor:
+            executor.close()
+
+
+def check_cancel(cancel: CancelToken | None) -> None:
+    if cancel is not None and cancel.cancelled:
+        raise Cancelled("cancelled; what was done before is kept")
+
+
+def checked_modules(modules: Sequence[str]) -> tuple[str, ...]:
+    """Names of modules that register further jobs."""
+    remedy = "For example ('my_package.my_jobs',)."
+    if isinstance(modules, str) or not all(isinstance(name, str) for name in modules):
+        raise refuse("modules", modules, "a sequence of module names", remedy)
+    return tuple(modules)
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1

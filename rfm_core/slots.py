@@ -1,0 +1,281 @@
+"""Killable process slots: a place for one task at a time, in a warm process of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from multiprocessing.connection import Connection, wait
+
+from .checks import Cancelled, InvalidInput, one_of, real, whole
+from .events import CancelToken
+from .execute import Closing, check_cancel, checked_modules, cores
+from .launch import METHOD, METHODS, Worker, launch
+from .tasks import Task, TaskEvent, TaskFailed, TaskProgress
+from .wire import pack_task, unpack_event
+from .worker import setup_of_driver
+
+ATTEMPTS = 2  # of a task whose worker died: it may have been the worker's fault
+LOOK_SECONDS = 0.05  # how often a run looks at its cancel token
+REAP_SECONDS = 5.0  # a killed process is gone long before, unless the kernel hangs
+
+
+class Slot:
+    """One worker process, started with the first task and kept warm; for schedulers of tasks.
+
+    ``start`` a task, ``poll`` for its events, ``kill`` it; none of these waits for work, and any
+    thread may call them. A worker that died is replaced and its task is tried once more.
+    ``memory_gb`` is what a task may allocate beyond the worker's own 0.3 GB, on Linux.
+    """
+
+    def __init__(
+        self,
+        *,
+        memory_gb: float | None = None,
+        nice: int = 10,
+        modules: Sequence[str] = (),
+        method: str = METHOD,
+    ) -> None:
+        self._memory_gb = _checked_memory(memory_gb)
+        self._nice = whole("nice", nice, 0, 19, "10 leaves the machine usable, 0 is full priority.")
+        self._modules = checked_modules(modules)
+        self._method = one_of("method", method, METHODS, f"The best here is {METHOD!r}.")
+        self._lock = threading.RLock()
+        self._worker: Worker | None = None
+        self._dying: list[Worker] = []
+        self._task: Task | None = None
+        self._message = b""
+        self._attempts = 0
+        self._waiting: list[TaskEvent] = []
+
+    @property
+    def busy(self) -> bool:
+        """From ``start`` until ``poll`` has given the outcome or ``kill`` has ended it."""
+        return self._task is not None
+
+    @property
+    def pipe(self) -> Connection | None:
+        """For ``multiprocessing.connection.wait``: ready when there is something to poll."""
+        return None if self._worker is None or self._waiting else self._worker.connection
+
+    def start(self, task: Task, memory_gb: float | None = None) -> None:
+        """Give the slot a task; ``memory_gb`` overrides the slot's own limit for this one."""
+        limit = self._memory_gb if memory_gb is None else _checked_memory(memory_gb)
+        with self._lock:
+            if self._task is not None:
+                raise RuntimeError(f"this slot is busy with task {self._task.key!r}")
+            self._task, self._attempts = task, 0
+            packed = pack_task(task)
+            if not isinstance(packed, bytes):
+                self._waiting.append(packed)
+                return
+            self._message = f"{limit or ''}\n".encode() + packed
+            if self._worker is not None and self._idle_worker_died():
+                self._discard()
+            self._attempt()
+
+    def poll(self) -> list[TaskEvent]:
+        """What has happened since the last look; the last event of a task is its outcome."""
+        with self._lock:
+            events: list[TaskEvent] = []
+            while self._task is not None and (event := self._next_event()) is not None:
+                events.append(event)
+                if not isinstance(event, TaskProgress):
+                    self._task = None
+            return events
+
+    def kill(self, wait: bool = True) -> None:
+        """End the task, wherever it is, without an event; returns when its process is gone.
+
+        With ``wait=False`` it returns at once; a later ``kill`` waits.
+        """
+        with self._lock:
+            self._task = None
+            self._waiting.clear()
+            if self._worker is not None:
+                self._worker.kill()
+                self._dying.append(self._worker)
+                self._worker = None
+            while wait and self._dying:
+                worker = self._dying.pop()
+                worker.wait(REAP_SECONDS)
+                worker.release()
+
+    close = kill
+
+    def _next_event(self) -> TaskEvent | None:
+        assert self._task is not None
+        if self._waiting:
+            return self._waiting.pop(0)
+        try:
+            if self._worker is None:
+                raise EOFError
+            if not self._worker.connection.poll():
+                return None
+            message = self._worker.connection.recv_bytes()
+        except (EOFError, OSError):
+            return self._after_death()
+        return unpack_event(self._task.key, message, self._attempts)
+
+    def _attempt(self) -> None:
+        self._attempts += 1
+        with suppress(OSError):  # no process to be had, or it died at once: poll will find out
+            if self._worker is None:
+                self._worker = launch(setup_of_driver(self._nice, self._modules), self._method)
+            self._worker.connection.send_bytes(self._message)
+
+    def _idle_worker_died(self) -> bool:
+        assert self._worker is not None
+        try:
+            return self._worker.connection.poll()  # an idle worker has nothing to say but its end
+        except OSError:
+            return True
+
+    def _after_death(self) -> TaskEvent | None:
+        assert self._task is not None
+        code = None
+        if self._worker is not None:
+            self._worker.kill()  # the pipe has ended; so must the process, in whatever state
+            code = self._worker.wait(REAP_SECONDS)
+            self._discard()
+        if self._attempts < ATTEMPTS:
+            self._attempt()
+            return None
+        reason = f"{_cause(code)} This happened {self._attempts} times, so the task was given up."
+        return TaskFailed(self._task.key, reason, f"exit code {code}", self._attempts)
+
+    def _discard(self) -> None:
+        if self._worker is not None:
+            self._worker.release()
+            self._worker = None
+
+
+def _cause(code: int | None) -> str:
+    if code == -9:
+        return "Its process was killed, perhaps because the machine ran out of memory."
+    if code is not None and code < 0:
+        return f"Its process crashed (signal {-code})."
+    if code is None:
+        return "Its process could not be started or was lost."
+    return f"Its process ended by itself (exit code {code})."
+
+
+def _checked_memory(memory_gb: float | None) -> float | None:
+    if memory_gb is None:
+        return None
+    return real("memory_gb", memory_gb, "Leave it None for no limit.", 0.01, 1e6)
+
+
+class ProcessSlots(Closing):
+    """Tasks in ``slots`` processes that stay warm between runs and can be killed at any moment.
+
+    The cores are divided among the slots (``threads`` for each). Several runs, from several
+    threads, share the slots of one executor.
+    """
+
+    def __init__(
+        self,
+        slots: int | None = None,
+        threads: int | None = None,
+        memory_gb: float | None = None,
+        nice: int = 10,
+        modules: Sequence[str] = (),
+        method: str = METHOD,
+    ) -> None:
+        available = cores()
+        number = available if slots is None else slots
+        self.slots = whole("slots", number, 1, 4096, f"This machine has {available} cores.")
+        share = max(1, available // self.slots) if threads is None else threads
+        self.threads = whole("threads", share, 1, 4096, "1 is best when all slots are in use.")
+        self._all = [
+            Slot(memory_gb=memory_gb, nice=nice, modules=modules, method=method)
+            for _ in range(self.slots)
+        ]
+        self._free = list(reversed(self._all))  # the one used last is taken first: it is warm
+        self._queue: deque[object] = deque()  # runs that wait for a slot
+        self._change = threading.Condition()
+        self._closed = False
+
+    def run(self, tasks: Iterable[Task], cancel: CancelToken | None = None) -> Iterator[TaskEvent]:
+        if self._closed:
+            raise InvalidInput("This executor has been closed. Make a new one.")
+        check_cancel(cancel)
+        source = iter(tasks)
+        ahead: deque[Task] = deque()  # taken beforehand, so that no slot waits for the consumer
+        running: list[Slot] = []
+        me = object()
+        try:
+            while True:
+                ahead.extend(islice(source, self.slots - len(ahead)))
+                if self._closed:
+                    raise Cancelled("the executor was closed")
+                if not running and not ahead:
+                    return
+                if cancel is not None and cancel.cancelled:
+                    yield from self._stop(running)
+                    check_cancel(cancel)
+                self._fill(me, running, ahead)
+                events = self._look(running)
+                idle = [slot for slot in running if not slot.busy]
+                running = [slot for slot in running if slot.busy]
+                self._give_back(idle)
+                if not self._closed:
+                    self._fill(me, running, ahead)
+                yield from events
+        finally:
+            self._stop(running)
+            with self._change, suppress(ValueError):
+                self._queue.remove(me)
+
+    def _fill(self, me: object, running: list[Slot], ahead: deque[Task]) -> None:
+        while ahead and (slot := self._take(me, patient=not running)) is not None:
+            running.append(slot)
+            slot.start(ahead.popleft())
+
+    def _look(self, running: list[Slot]) -> list[TaskEvent]:
+        pipes = [slot.pipe for slot in running]
+        if all(pipe is not None for pipe in pipes):
+            with suppress(OSError, ValueError):  # another thread has just closed one
+                wait([pipe for pipe in pipes if pipe is not None], LOOK_SECONDS)
+        return [event for slot in running for event in slot.poll()]
+
+    def _stop(self, running: list[Slot]) -> list[TaskEvent]:
+        """Kill what runs; the outcomes that were there already."""
+        events = [event for slot in running for event in slot.poll()]
+        busy = [slot for slot in running if slot.busy]
+        for patience in (False, True):  # all of them are hit before the first is waited for
+            for slot in busy:
+                slot.kill(wait=patience)
+        self._give_back(running)
+        running.clear()
+        return [event for event in events if not isinstance(event, TaskProgress)]
+
+    def _take(self, me: object, patient: bool) -> Slot | None:
+        """A free slot. A run without any waits a moment for one, and has precedence from then on.
+
+        Otherwise a long run would take each slot again as soon as it has given it back.
+        """
+        with self._change:
+            if patient:
+                if me not in self._queue:
+                    self._queue.append(me)
+                self._change.wait_for(lambda: self._free and self._queue[0] is me, LOOK_SECONDS)
+            if not self._free or (self._queue and self._queue[0] is not me):
+                return None
+            if self._queue:
+                self._queue.popleft()
+            return self._free.pop()
+
+    def _give_back(self, slots: list[Slot]) -> None:
+        with self._change:
+            self._free.extend(slots)
+            self._change.notify_all()
+
+    def close(self) -> None:
+        """Ends all workers; runs that are under way end with ``Cancelled``."""
+        self._closed = True
+        for patience in (False, True):
+            for slot in self._all:
+                slot.kill(wait=patience)
