@@ -232,7 +232,9 @@ def beta_path(fitted: Accumulator, heldout: Accumulator, betas: Sequence[float])
 
 def checked_betas(betas: Sequence[float]) -> list[float]:
     """At least one, none negative."""
-    values = [real("betas", b, "1e-24 to 1e-2 is usual.", 0, 1e12) for b in np.atleast_1d(betas)]
+    values = [
+        real("betas", b, "1e-24 to 1e-2 is usual.", 0, 1e12) for b in np.atleast_1d(betas).tolist()
+    ]
     if not values:
         raise InvalidInput("betas is empty. Give at least one value, for example 1e-16.")
     return values
