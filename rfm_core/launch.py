@@ -31,8 +31,9 @@ from .worker import Setup, serve, setup_of_driver
 
 CODE = struct.Struct("q")  # a process id or an exit code on a status pipe
 REQUEST_BYTES = 1 << 17
-METHODS = ("template", "spawn")
-METHOD = "template" if sys.platform == "linux" else "spawn"  # macOS frameworks do not stand a fork
+# the best first; not elsewhere, since frameworks of macOS do not stand a fork
+METHODS = ("template", "spawn") if sys.platform == "linux" else ("spawn",)
+METHOD = METHODS[0]
 
 
 class Worker(Protocol):
