@@ -7,17 +7,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
-from .architecture import ModelSpec
 from .checks import InvalidInput
-from .console import ProgressBar, sparkline, write_forecast_picture
-from .data import DataSpec, make_dataset
-from .evaluate import evaluate
-from .events import Reporter
-from .fit import Fitted, fit_events
-from .metrics import density
-from .paper import published
+from .demo import demo
+from .paper import TABLES
+from .reproduce import SETTINGS
+from .reproduce_cli import list_rows, list_tables, reproduce
 from .systems import SYSTEMS
 
 
@@ -29,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
-        return int(options.run(options))
+        return int(options.run(options) or 0)
     except InvalidInput as error:
         print(f"rfm_core: {error}", file=sys.stderr)
         return 2
@@ -44,69 +38,60 @@ def _parser() -> argparse.ArgumentParser:
         description="Learning chaotic dynamical systems with hit-and-run random feature maps.",
     )
     commands = parser.add_subparsers(dest="command", metavar="command")
-    demo = commands.add_parser(
-        "demo", help="train a small model on Lorenz-63 and show how far it sees"
-    )
-    demo.add_argument("--width", type=int, default=512, help="number of features D_r (default 512)")
-    demo.add_argument("--seed", type=int, default=0, help="seed of data and weights (default 0)")
-    demo.add_argument(
-        "--picture", type=Path, help="write a picture of one forecast to this SVG file"
-    )
-    demo.set_defaults(run=_demo)
+    _add_demo(commands)
     systems = commands.add_parser("systems", help="list the systems and what is known about them")
     systems.set_defaults(run=_systems)
+    _add_reproduce(commands)
     return parser
 
 
-def _demo(options: argparse.Namespace) -> int:
-    bar = ProgressBar()
-    data = make_dataset(DataSpec("L63", n_test=50, seed=options.seed), report=Reporter(bar))
-    spec = ModelSpec("SkipRFM", width=options.width)
-    for event in fit_events(spec, data, seed=options.seed):
-        if isinstance(event, Fitted):
-            fitted = event
-        else:
-            bar(event)
-    model = fitted.model
-    times = evaluate(model, data, report=Reporter(bar))
-    bar.close()
-    summary = times.summary()
-    print(f"Lorenz-63, {data.pairs} training pairs, dt={data.dt:g}, accurate to rounding")
-    print(f"{spec.label}, {model.size:,} parameters, trained in {fitted.seconds:.1f} s")
-    print(
-        f"Valid prediction time over {summary['n']} test trajectories (eps={data.eps:g}): "
-        f"{summary['mean']:.1f} ± {summary['std']:.1f} Lyapunov times "
-        f"(standard error {summary['sem']:.2f}, {summary['censored']} censored)"
+def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "train a small model on Lorenz-63 and show how far it sees"
+    parser = commands.add_parser("demo", help=text, description=text)
+    parser.add_argument("--width", type=int, default=512, help="number of features (default 512)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of data and weights (default 0)")
+    parser.add_argument("--picture", type=Path, help="draw one forecast into this SVG file")
+    parser.set_defaults(run=lambda o: demo(o.width, o.seed, o.picture))
+
+
+def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "reproduce",
+        help="repeat the paper's tables and print published and measured side by side",
+        description="Without a table: list the paper's five tables. With one: repeat its rows. "
+        "What is done is kept in the store, so that a run can be interrupted and goes on later.",
     )
-    paper = published("L63", "SkipRFM", options.width)
-    if paper is not None:
-        print(
-            f"The paper, same width, same number of parameters: {paper.vpt_mean} ± {paper.vpt_std} "
-            "(normal equations, its own data)"
-        )
-    else:
-        print(f"The paper has no SkipRFM of width {options.width}; it has 512, 1024, ... 16384.")
-    _, values = density(times.vpt, grid=np.linspace(0, 40, 61))
-    print(f"0 {sparkline(values)} 40")
-    if options.picture is not None:
-        middle = int(np.argsort(times.vpt)[len(times.vpt) // 2])
-        shown = min(
-            data.test.shape[1] - 1, int(1.3 * times.vpt[middle] * data.lyapunov_time / data.dt)
-        )
-        write_forecast_picture(
-            options.picture,
-            np.arange(shown + 1) * data.dt / data.lyapunov_time,
-            data.test[middle, : shown + 1],
-            model.forecast(data.test[middle, 0], shown),
-            float(times.vpt[middle]),
-            list(data.columns),
-            f"Lorenz-63 forecast by {spec.label}: valid for {times.vpt[middle]:.1f} Lyapunov times",
-        )
-        print(f"Picture of a typical forecast: {options.picture}")
-    return 0
+    add = parser.add_argument
+    add("table", nargs="?", choices=list(TABLES), help="one of the paper's tables")
+    add("--list", action="store_true", help="list the rows of the table and run nothing")
+    add("--rows", default="", help="numbers of rows, such as 1,3-5 (default: all)")
+    add("--architecture", default="", help="only rows of this architecture")
+    add("--width", type=int, help="only rows of this width D_r")
+    add("--depth", type=int, help="only rows of this depth B")
+    add("--realizations", type=int, default=500, help="per row (default 500, the paper's)")
+    add("--settings", choices=SETTINGS, default="paper", help="as published, or this engine's best")
+    add("--seed", type=int, default=0, help="seed of all realizations (default 0)")
+    add("--executor", choices=("inline", "processes", "dask"), default="processes")
+    add("--slots", type=int, help="processes side by side (default: one per core)")
+    add("--threads", type=int, default=1, help="torch threads per realization (default 1)")
+    add("--address", help="address of a dask scheduler (with --executor dask)")
+    add("--store", type=Path, default=Path("rfm-results.sqlite"), help="where results are kept")
+    add("--markdown", type=Path, help="also write the table to this Markdown file")
+    add("--csv", type=Path, help="also write the table to this CSV file")
+    parser.set_defaults(run=_reproduce)
 
 
-def _systems(options: argparse.Namespace) -> int:
+def _reproduce(options: argparse.Namespace) -> int:
+    if options.table is None:
+        list_tables()
+        return 0
+    if options.list:
+        list_rows(options.table)
+        return 0
+    return reproduce(options)
+
+
+def _systems(options: argparse.Namespace) -> None:
     for system in SYSTEMS.values():
         values = ", ".join(f"{k}={v:g}" for k, v in system.parameters.items())
         print(f"{system.name:10} {system.title}; {values}")
@@ -115,4 +100,3 @@ def _systems(options: argparse.Namespace) -> int:
             f"eps={system.eps:g}"
         )
         print(f"{'':10} {system.citation}")
-    return 0

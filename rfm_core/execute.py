@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import importlib
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import Any, Protocol, Self
 
 import torch
 
 from .checks import Cancelled, InvalidInput, one_of, refuse
-from .events import CancelToken, Progress
+from .events import CancelToken
 from .tasks import Task, TaskEvent, TaskProgress, perform
 from .wire import Seldom, pack_task, unpack_task
 
@@ -61,21 +63,15 @@ class Closing:
 
 
 class Inline(Closing):
-    """One task after the other, in the thread that asks for events; nothing to start or to kill.
+    """One task after the other in this process; nothing to start and nothing to kill.
 
-    While a job computes, its thread cannot hand out events: they come with the outcome. For a bar
-    that moves in the meantime, ``listener`` is called with every report as it is made. Cancelling
-    works between the pieces of a job.
+    The job computes in a thread of its own, so that its reports come while it runs. Cancelling,
+    interrupting and closing the iterator all end it between two pieces of its work.
     """
 
     slots = 1
 
-    def __init__(
-        self,
-        listener: Callable[[TaskProgress], None] | None = None,
-        modules: Sequence[str] = (),
-    ) -> None:
-        self._listener = listener
+    def __init__(self, modules: Sequence[str] = ()) -> None:
         for name in checked_modules(modules):
             importlib.import_module(name)
 
@@ -93,22 +89,47 @@ class Inline(Closing):
                 continue
             # through the wire format: a job must see the same arguments here as elsewhere
             yield from self._one(unpack_task(packed), cancel)
+        check_cancel(cancel)
 
     def _one(self, task: Task, cancel: CancelToken | None) -> Iterator[TaskEvent]:
-        reports: list[TaskEvent] = []
-        seldom = Seldom(lambda progress: reports.append(TaskProgress(task.key, progress)))
+        events: SimpleQueue[TaskEvent | BaseException] = SimpleQueue()
+        stop = _Either(cancel)
+        listen = Seldom(lambda progress: events.put(TaskProgress(task.key, progress)))
 
-        def listen(progress: Progress) -> None:
-            seldom(progress)
-            if self._listener is not None:
-                self._listener(TaskProgress(task.key, progress))
+        def work() -> None:
+            try:
+                events.put(perform(task, listen, stop))
+            except BaseException as error:  # handed over, to be raised where events are awaited
+                events.put(error)
 
-        outcome = perform(task, listen, cancel)
-        yield from reports
-        yield outcome
+        thread = threading.Thread(target=work, name=f"task {task.key}", daemon=True)
+        thread.start()
+        try:
+            while True:
+                event = events.get()
+                if isinstance(event, BaseException):
+                    raise event
+                yield event
+                if not isinstance(event, TaskProgress):
+                    return
+        finally:
+            stop.cancel()
+            thread.join()
 
     def close(self) -> None:
         """Nothing is kept open."""
+
+
+class _Either(CancelToken):
+    """Set by itself or through the token it was made with."""
+
+    def __init__(self, other: CancelToken | None) -> None:
+        super().__init__()
+        self._other = other
+
+    @property
+    def cancelled(self) -> bool:
+        return super().cancelled or (self._other is not None and self._other.cancelled)
 
 
 EXECUTORS = ("inline", "processes", "dask")

@@ -1,0 +1,132 @@
+"""The paper's tables again: selection, faithful settings, comparison, the command itself."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rfm_core as rfm
+from rfm_core.cli import main
+from rfm_core.paper import TABLES
+from rfm_core.reproduce import Comparison, as_csv, markdown, rows_of, select, study_of
+
+
+def test_all_135_rows_in_five_tables() -> None:
+    assert sum(len(rows_of(table)) for table in TABLES) == 135
+    assert len(TABLES) == 5
+
+
+def test_selection() -> None:
+    assert [n for n, _ in select("L63_1_s", numbers="1,3-5")] == [1, 3, 4, 5]
+    assert {row.width for _, row in select("L63_1_s", architecture="DeepSkip", width=1024)} == {
+        1024
+    }
+    assert len(select("L63_1_s", architecture="DeepSkip", width=1024, depth=8)) == 1
+    with pytest.raises(rfm.InvalidInput, match="No row"):
+        select("KS_1", width=7)
+    with pytest.raises(rfm.InvalidInput, match="rows=99"):
+        select("KS_1", numbers="99")
+    with pytest.raises(rfm.InvalidInput, match="1,3-5"):
+        select("KS_1", numbers="one")
+    with pytest.raises(rfm.InvalidInput, match="architecture='DeepSkip'"):
+        select("KS_1", architecture="DeepSkip")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_paper_settings_are_the_papers(table: str) -> None:
+    for row in rows_of(table):
+        spec = study_of(row)
+        assert spec.realizations == 500
+        assert spec.data.n_test == 1
+        assert spec.data.accuracy == ("fine" if row.system == "KS" else "paper")
+        assert (spec.data.n_train, spec.data.dt, spec.data.eps) == (row.n_train, row.dt, row.eps)
+        model = spec.model
+        assert (model.solver, model.sampler, model.unit_weights) == (
+            "normal",
+            "hit-and-run",
+            "shared",
+        )
+        assert model.beta == row.beta
+        assert model.patches == ("one" if row.G else None)
+        assert model.noise == (1e-3 if row.architecture.endswith("N") else 0.0)
+        ours = study_of(row, "ours")
+        dimension = {"L63": 3, "L96": 40, "KS": 512}[row.system]
+        assert ours.model.size(dimension) == model.size(dimension) == row.model_size
+        assert (ours.model.solver, ours.model.beta, ours.data.accuracy) == ("qr", "auto", "fine")
+
+
+def test_comparison_and_its_tables() -> None:
+    row = rows_of("L63_1_s")[6]
+    stats = {"mean": 10.1 + 0.3, "sem": 0.1, "std": 1.5, "n": 200, "median": 10.0}
+    close = Comparison(7, row, "paper", stats)
+    assert close.z == pytest.approx(0.3 / (0.1**2 + 1.7**2 / 500 + 0.05**2 / 3) ** 0.5)
+    assert Comparison(7, row, "paper", {**stats, "sem": float("nan")}).z is None
+    text = markdown([close])
+    assert "| SkipRFM | 512 | 1 | 3584 | 10.1 | 1.7 | 10.40 | 0.10 |" in text
+    (line,) = csv.DictReader(as_csv([close]).splitlines())
+    assert (line["table"], line["settings"], line["z"]) == ("L63_1_s", "paper", "+2.3")
+
+
+def test_listing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce"]) == 0
+    shown = capsys.readouterr().out
+    for table in TABLES:
+        assert table in shown
+    assert main(["reproduce", "KS_1", "--list"]) == 0
+    assert len(re.findall(r"parameters", capsys.readouterr().out)) == 14
+    assert main(["reproduce", "KS_1", "--rows", "15"]) == 2
+    assert "at most 14" in capsys.readouterr().err
+
+
+def test_the_command_reproduces_resumes_and_writes(tmp_path: Path) -> None:
+    """The paper's smallest SkipRFM, interrupted once, in processes of its own."""
+    command = [sys.executable, "-m", "rfm_core", "reproduce", "L63_0_s", "--rows", "1"]
+    command += ["--store", str(tmp_path / "r.sqlite"), "--csv", str(tmp_path / "t.csv")]
+    command += ["--markdown", str(tmp_path / "t.md"), "--executor", "inline", "--realizations"]
+    few = subprocess.run([*command, "2"], capture_output=True, text=True, timeout=200, check=False)
+    assert few.returncode == 0, few.stderr
+    assert re.search(r"paper +10\.1 ± 1\.7 +here +\d+\.\d+ ± .*n=2", few.stdout)
+    running = subprocess.Popen(
+        [*command, "500"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        # it prints nothing until a row ends, so watch the store grow
+        for _ in range(600):
+            if _stored(tmp_path / "r.sqlite") >= 4:
+                break
+            try:
+                running.wait(0.1)
+            except subprocess.TimeoutExpired:
+                continue
+        os.kill(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert running.returncode == 130, err
+    assert "the same command goes on" in err
+    kept = _stored(tmp_path / "r.sqlite")
+    assert 4 <= kept < 500
+    assert f"(n={kept})" in out
+    more = subprocess.run(
+        [*command, str(kept)], capture_output=True, text=True, timeout=200, check=False
+    )
+    assert f"(n={kept})" in more.stdout
+    assert "SkipRFM" in (tmp_path / "t.md").read_text(encoding="utf-8")
+    (line,) = csv.DictReader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines())
+    assert line["n"] == str(kept)
+    # two forecasts in a thousand are this bad, so a wrong setting shows and chance does not
+    assert 6 < float(line["mean"]) < 13
+
+
+def _stored(path: Path) -> int:
+    from rfm_core.results import ResultStore
+
+    with ResultStore(path) as store:
+        return sum(study.done for study in store.studies())
