@@ -29,9 +29,9 @@ from executor_cases import (
 )
 
 from rfm_core.checks import Cancelled, InvalidInput
-from rfm_core.dask_executor import Dask
 from rfm_core.events import CancelToken
 from rfm_core.execute import Inline, make_executor
+from rfm_core.execute.dask_executor import Dask
 from rfm_core.tasks import Task, TaskDone, TaskEvent, TaskFailed
 
 pytest.importorskip("distributed", reason='needs pip install "rfm-explorer[cluster]"')
@@ -237,7 +237,7 @@ def test_a_cluster_by_its_address(
     ],
 )
 def test_refusals(options: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rfm_core.dask_executor.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("rfm_core.execute.dask_executor.CONNECT_SECONDS", 0.5)
     with pytest.raises(InvalidInput, match=words):
         make_executor("dask", **options)
 
@@ -260,7 +260,7 @@ def test_closed() -> None:
 DOOMED = """
 import os
 print("main", flush=True)
-from rfm_core.dask_executor import Dask
+from rfm_core.execute.dask_executor import Dask
 from rfm_core.tasks import Task
 
 executor = Dask(workers=1, modules=("extra_jobs",))

@@ -30,8 +30,7 @@ from executor_cases import (
 from rfm_core import launch
 from rfm_core.checks import Cancelled, InvalidInput
 from rfm_core.events import CancelToken
-from rfm_core.execute import Executor, Inline, make_executor, using
-from rfm_core.slots import ProcessSlots, Slot
+from rfm_core.execute import Executor, Inline, ProcessSlots, Slot, make_executor, using
 from rfm_core.tasks import Task, TaskDone, TaskEvent, TaskFailed, TaskProgress
 
 HERE = Path(__file__).resolve().parent
@@ -504,7 +503,7 @@ def test_kill_while_the_worker_is_still_starting() -> None:
 GUARDLESS = """
 import os, sys, threading
 print("main", flush=True)
-from rfm_core.slots import ProcessSlots
+from rfm_core.execute import ProcessSlots
 from rfm_core.tasks import Task
 
 def run():
@@ -537,7 +536,7 @@ def test_a_script_without_a_guard(method: str, tmp_path: Path) -> None:
 
 DOOMED = """
 import os, sys, time
-from rfm_core.slots import Slot
+from rfm_core.execute import Slot
 from rfm_core.tasks import Task
 
 slots = []

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from .checks import Cancelled
-from .events import Progress
-from .tasks import Task, TaskDone, TaskEvent, TaskFailed, TaskProgress, perform
+from ..checks import Cancelled
+from ..events import Progress
+from ..tasks import Task, TaskDone, TaskEvent, TaskFailed, TaskProgress, perform
 
 PROGRESS_SECONDS = 0.1  # between two reports of one task, at least
 

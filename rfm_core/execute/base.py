@@ -15,9 +15,9 @@ from typing import Any, Protocol, Self
 
 import torch
 
-from .checks import Cancelled, InvalidInput, one_of, refuse
-from .events import CancelToken
-from .tasks import Task, TaskEvent, TaskProgress, perform
+from ..checks import Cancelled, InvalidInput, one_of, refuse
+from ..events import CancelToken
+from ..tasks import Task, TaskEvent, TaskProgress, perform
 from .wire import Seldom, pack_task, unpack_task
 
 

@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TypedDict
 
-from .events import Progress
-from .tasks import TaskProgress
+from ..events import Progress
+from ..tasks import TaskProgress
 from .wire import Seldom, pack_event, perform_packed
 
 

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from .checks import Cancelled, InvalidInput, refuse, whole
+from ..checks import Cancelled, InvalidInput, refuse, whole
+from ..events import CancelToken
+from ..tasks import Task, TaskEvent, TaskFailed
+from .base import Closing, check_cancel, checked_modules, cores
 from .dask_local import LocalDask
-from .events import CancelToken
-from .execute import Closing, check_cancel, checked_modules, cores
-from .tasks import Task, TaskEvent, TaskFailed
 from .wire import pack_task, perform_packed, unpack_event
 
 LOOK_SECONDS = 0.05  # how often a run looks at its cancel token

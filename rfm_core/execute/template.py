@@ -12,7 +12,7 @@ import traceback
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from . import jobs  # noqa: F401 - this is what is warm
+from .. import jobs  # noqa: F401 - this is what is warm
 from .launch import CODE, REQUEST_BYTES
 from .worker import serve
 

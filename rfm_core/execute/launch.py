@@ -196,7 +196,7 @@ class _Template:
         code = (
             "import json, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
             "sys.path[:] = json.loads(sys.argv[2]); "
-            "from rfm_core.template import main; main(int(sys.argv[1]))"
+            "from rfm_core.execute.template import main; main(int(sys.argv[1]))"
         )
         path = json.dumps(setup_of_driver(0, ())["path"])
         python = os.fsdecode(multiprocessing.spawn.get_executable())

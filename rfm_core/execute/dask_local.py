@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from .checks import InvalidInput
+from ..checks import InvalidInput
 
 END_SECONDS = 10.0
 

@@ -9,11 +9,11 @@ from contextlib import suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 
-from .checks import Cancelled, InvalidInput, one_of, real, whole
-from .events import CancelToken
-from .execute import Closing, check_cancel, checked_modules, cores
+from ..checks import Cancelled, InvalidInput, one_of, real, whole
+from ..events import CancelToken
+from ..tasks import Task, TaskEvent, TaskFailed, TaskProgress
+from .base import Closing, check_cancel, checked_modules, cores
 from .launch import METHOD, METHODS, Worker, launch
-from .tasks import Task, TaskEvent, TaskFailed, TaskProgress
 from .wire import pack_task, unpack_event
 from .worker import setup_of_driver
 
