@@ -27,10 +27,9 @@ from executor_cases import (
     until,
 )
 
-from rfm_core import launch
 from rfm_core.checks import Cancelled, InvalidInput
 from rfm_core.events import CancelToken
-from rfm_core.execute import Executor, Inline, ProcessSlots, Slot, make_executor, using
+from rfm_core.execute import Executor, Inline, ProcessSlots, Slot, launch, make_executor, using
 from rfm_core.tasks import Task, TaskDone, TaskEvent, TaskFailed, TaskProgress
 
 HERE = Path(__file__).resolve().parent
