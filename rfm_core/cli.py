@@ -11,7 +11,7 @@ from .checks import InvalidInput
 from .demo import demo
 from .paper import TABLES
 from .reproduce import SETTINGS
-from .reproduce_cli import list_rows, list_tables, reproduce
+from .reproduce_cli import list_rows, list_tables, report_store, reproduce
 from .systems import SYSTEMS
 
 
@@ -64,6 +64,7 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     add = parser.add_argument
     add("table", nargs="?", choices=list(TABLES), help="one of the paper's tables")
     add("--list", action="store_true", help="list the rows of the table and run nothing")
+    add("--report", action="store_true", help="show all that the store has, and run nothing")
     add("--rows", default="", help="numbers of rows, such as 1,3-5 (default: all)")
     add("--architecture", default="", help="only rows of this architecture")
     add("--width", type=int, help="only rows of this width D_r")
@@ -82,6 +83,9 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def _reproduce(options: argparse.Namespace) -> int:
+    if options.report:
+        report_store(options)
+        return 0
     if options.table is None:
         list_tables()
         return 0

@@ -16,7 +16,17 @@ from .events import CancelToken, Progress
 from .execute import using
 from .files import write_atomically
 from .paper import TABLES, PaperRow
-from .reproduce import Comparison, as_csv, describe, markdown, rows_of, select, study_of
+from .reproduce import (
+    Comparison,
+    as_csv,
+    describe,
+    found_in,
+    markdown,
+    report,
+    rows_of,
+    select,
+    study_of,
+)
 from .results import ResultStore
 from .study import RealizationFailed, StudyCancelled, StudyEvent, StudySpec, run_study
 
@@ -86,6 +96,19 @@ def reproduce(options: argparse.Namespace) -> int:
         )
         return 130
     return 0
+
+
+def report_store(options: argparse.Namespace) -> None:
+    """Everything the store has of the paper's tables, as one page."""
+    if not options.store.is_file():
+        raise InvalidInput(
+            f"There is no store {str(options.store)!r}. Run some rows first, or name another."
+        )
+    with ResultStore(options.store) as store:
+        comparisons = found_in(store, seed=options.seed)
+    print(report(comparisons))
+    _write(options.markdown, report(comparisons))
+    _write(options.csv, as_csv(comparisons))
 
 
 def _study(row: PaperRow, options: argparse.Namespace) -> StudySpec:

@@ -121,6 +121,11 @@ def test_the_command_reproduces_resumes_and_writes(tmp_path: Path) -> None:
     assert "SkipRFM" in (tmp_path / "t.md").read_text(encoding="utf-8")
     (line,) = csv.DictReader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines())
     assert line["n"] == str(kept)
+    page = tmp_path / "page.md"
+    known = ["--store", str(tmp_path / "r.sqlite"), "--markdown", str(page)]
+    assert main(["reproduce", "--report", *known]) == 0
+    assert f"| {kept} |" in page.read_text(encoding="utf-8")
+    assert main(["reproduce", "--report", "--store", str(tmp_path / "none")]) == 2
     # two forecasts in a thousand are this bad, so a wrong setting shows and chance does not
     assert 6 < float(line["mean"]) < 13
 
