@@ -19,22 +19,23 @@ PAPER_REALIZATIONS = 500
 REPORT = """\
 # The paper's tables, repeated
 
-Made by `python -m rfm_core reproduce --report`. Valid prediction times in Lyapunov times; *paper* is
-the published mean and standard deviation over 500 realizations, *mean* and *error* were measured
-here with their standard error over n realizations, each with training data, weights and one test
-trajectory of its own; *z* is the difference of the means over its standard error, the paper's
-rounding included.
+Made by `python -m rfm_core reproduce --report`. Valid prediction times in Lyapunov times;
+*paper* is the published mean and standard deviation over 500 realizations, *mean* and *error*
+were measured here with their standard error over n realizations, each with training data,
+weights and one test trajectory of its own; *z* is the difference of the means over its standard
+error, the paper's rounding included.
 
-Settings *paper*: odeint at its default tolerance (KS: ETDRK4 with a step of 0.025), normal equations,
-one patch, units that share their weights, the paper's beta. Settings *ours*: the same architecture
-and size with accurate data, QR, the tight sampler, all patches, independent weights, automatic beta.
+Settings *paper*: odeint at its default tolerance (KS: ETDRK4 with a step of 0.025), normal
+equations, one patch, units that share their weights, the paper's beta. Settings *ours*: the
+same architecture and size with accurate data, QR, the tight sampler, all patches, independent
+weights, automatic beta.
 
-Where settings *paper* stay below the published figures: this engine agrees with the paper's own code
-to rounding where the regression is well-conditioned (`tests/core/test_fit.py`), and that code, run
-on a CPU, gave 8.2 and 8.3 for SkipRFM of 512 and 1024 features, not the published 10.1 and 10.5. In
-these tables beta is 1e-16 of the largest eigenvalue of the normal equations, so rounding decides what
-the regression finds, and rounding differs between processors (the paper's was an A100). That is an
-explanation, not a proof. Settings *ours* do not depend on it.
+Where settings *paper* stay below the published figures: this engine agrees with the paper's own
+code to rounding where the regression is well-conditioned (`tests/core/test_fit.py`), and that
+code, run on a CPU, gave 8.2 and 8.3 for SkipRFM of 512 and 1024 features, not the published
+10.1 and 10.5. In these tables beta is 1e-16 of the largest eigenvalue of the normal equations,
+so rounding decides what the regression finds, and rounding differs between processors (the
+paper's was an A100). That is an explanation, not a proof. Settings *ours* do not depend on it.
 """
 
 
