@@ -30,12 +30,11 @@ equations, one patch, units that share their weights, the paper's beta. Settings
 same architecture and size with accurate data, QR, the tight sampler, all patches, independent
 weights, automatic beta.
 
-Where settings *paper* stay below the published figures: this engine agrees with the paper's own
-code to rounding where the regression is well-conditioned (`tests/core/test_fit.py`), and that
-code, run on a CPU, gave 8.2 and 8.3 for SkipRFM of 512 and 1024 features, not the published
-10.1 and 10.5. In these tables beta is 1e-16 of the largest eigenvalue of the normal equations,
-so rounding decides what the regression finds, and rounding differs between processors (the
-paper's was an A100). That is an explanation, not a proof. Settings *ours* do not depend on it.
+In these tables beta is about 1e-16 of the largest eigenvalue of the normal equations, so
+rounding decides what the regression finds, and how they are solved matters as much as the
+model: on L63 with 512 features LU gives 8.2 Lyapunov times (as the paper's own code does on a
+CPU), eigenvalues 10.3 (published, on an A100: 10.1). Settings *paper* solve by eigenvalues.
+Settings *ours* do not depend on any of this.
 """
 
 
