@@ -34,7 +34,8 @@ scipy's odeint at its default tolerance) or ETDRK4 with a step of 0.025 (KS). *A
 project set out to reach. Ridge parameters were fixed beforehand and are the same for all
 realizations, except where *automatic* is said: then the data of each realization decide (shown is
 the first one's). The paper's figures are for its own data and method; where its nearest model is
-larger than ours, its width and depth are in brackets.
+larger than ours, its width and depth are in brackets. Seconds were measured on two cores that did
+other work as well.
 
 | setup | parameters | beta | realizations x tests | VPT | spread | least | censored | \
 one-step error | fit (s, 1 thread) | asked | paper |
