@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InvalidInput as error:
         print(f"rfm_core: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # piped into something that has seen enough, such as head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except KeyboardInterrupt:
         print("\nrfm_core: interrupted.", file=sys.stderr)
         return 130

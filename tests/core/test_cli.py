@@ -53,6 +53,13 @@ def test_errors_are_sentences(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err.startswith("rfm_core: width=0 cannot be used")
 
 
+def test_a_reader_that_has_seen_enough() -> None:
+    command = f"'{sys.executable}' -u -m rfm_core systems | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("L63")
+    assert done.stderr == ""
+
+
 def test_systems(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["systems"]) == 0
     listed = capsys.readouterr().out
