@@ -16,6 +16,7 @@ from .dataset import Dataset
 from .diagnostics import ConditionNumbers, TanhRegions, condition_numbers, tanh_regions
 from .evaluate import evaluate
 from .events import CancelToken, Progress, Reporter
+from .execute import Executor, make_executor
 from .fit import Fitted, UnitFit, fit, fit_events
 from .locality import Scheme
 from .lyapunov import LyapunovSpectrum, lyapunov_exponents
@@ -31,9 +32,11 @@ from .metrics import (
 )
 from .model import Forecast, Model
 from .paper import PaperRow, paper_rows
+from .results import ResultStore
 from .ridge import BetaPath
 from .series import LyapunovEstimate, SeriesLimits, estimate_lyapunov, load_series
 from .store import load
+from .study import StudyEvent, StudySpec, run_study
 from .systems import SYSTEMS, System, get_system
 from .wasserstein import SinkhornResult, sinkhorn2, wasserstein2
 
@@ -48,6 +51,7 @@ __all__ = [
     "ConditionNumbers",
     "DataSpec",
     "Dataset",
+    "Executor",
     "Fitted",
     "Forecast",
     "ForecastTimes",
@@ -59,9 +63,12 @@ __all__ = [
     "PaperRow",
     "Progress",
     "Reporter",
+    "ResultStore",
     "Scheme",
     "SeriesLimits",
     "SinkhornResult",
+    "StudyEvent",
+    "StudySpec",
     "System",
     "TanhRegions",
     "UnitFit",
@@ -78,8 +85,10 @@ __all__ = [
     "load_series",
     "lyapunov_exponents",
     "make_dataset",
+    "make_executor",
     "paper_rows",
     "power_spectrum",
+    "run_study",
     "search_beta",
     "sinkhorn2",
     "tanh_regions",
