@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -49,11 +50,11 @@ class Executor(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
-class Closing:
+class Closing(ABC):
     """Makes ``with executor:`` close it."""
 
-    def close(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def close(self) -> None: ...
 
     def __enter__(self) -> Self:
         return self

@@ -35,7 +35,8 @@ project set out to reach. Ridge parameters were fixed beforehand and are the sam
 realizations, except where *automatic* is said: then the data of each realization decide (shown is
 the first one's). The paper's figures are for its own data and method; where its nearest model is
 larger than ours, its width and depth are in brackets. Seconds were measured on two cores that did
-other work as well.
+other work as well. The KS rows were computed before KS data became faster (generator 2, now 3):
+other trajectories of the same system.
 
 | setup | parameters | beta | realizations x tests | VPT | spread | least | censored | \
 one-step error | fit (s, 1 thread) | asked | paper |

@@ -369,3 +369,20 @@ def test_betas_that_are_refused(betas: Any, said: str, easy: tuple[Array, Array]
     with pytest.raises(InvalidInput) as caught:
         beta_path(found, found, betas)
     assert said in str(caught.value)
+
+
+def test_indefinite_normal_equations_are_solved_by_eigenvalues() -> None:
+    """At a beta of 1e-17 of the largest eigenvalue rounding decides, and LU does not notice."""
+    rng = np.random.default_rng(0)
+    z = torch.from_numpy(rng.uniform(-1, 1, (4000, 3)))
+    phi = torch.tanh(z @ torch.from_numpy(0.3 * rng.normal(size=(3, 200))) + 1)
+    target = torch.sin(z[:, :1])
+    fitted = accumulator("normal", 200, 1)
+    fitted.add(phi, target)
+    assert isinstance(fitted, Normal)
+    beta = 1e-17 * float(torch.linalg.eigvalsh(fitted.gram)[-1])
+    matrix = fitted.gram + beta * torch.eye(200, dtype=torch.float64)
+    assert int(torch.linalg.cholesky_ex(matrix).info) > 0
+    ours = phi @ fitted.solve(beta) - target
+    lu = phi @ torch.linalg.solve(matrix, fitted.right) - target
+    assert ours.norm() < 0.5 * lu.norm()
