@@ -13,16 +13,21 @@ endif
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .DEFAULT_GOAL := help
-.PHONY: help app test lint format setup-app setup-test clean distclean
+.PHONY: help app demo test lint format setup-app setup-test clean distclean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
 
-app: setup-app ## set up, then run the demo of the engine
+app: setup-app ## set up, then open the explorer in the browser
+	$(BIN)/python -m app $(ARGS)
+
+demo: setup-app ## set up, then run the engine's demo on the terminal
 	$(BIN)/python -m rfm_core demo
 
+# Two at a time, so one thread each: threads of torch that compete are ten times slower.
+test: export OMP_NUM_THREADS ?= 1
 test: lint ## set up, lint, then run every test
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 lint: setup-test ## ruff and mypy
 	$(BIN)/python -m ruff check

@@ -73,6 +73,7 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     add("--architecture", default="", help="only rows of this architecture")
     add("--width", type=int, help="only rows of this width D_r")
     add("--depth", type=int, help="only rows of this depth B")
+    add("--at-width", type=int, help="repeat the rows with this width instead of the published one")
     add("--realizations", type=int, default=500, help="per row (default 500, the paper's)")
     add("--settings", choices=SETTINGS, default="paper", help="as published, or this engine's best")
     add("--seed", type=int, default=0, help="seed of all realizations (default 0)")

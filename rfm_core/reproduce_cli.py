@@ -72,16 +72,17 @@ def reproduce(options: argparse.Namespace) -> int:
         _cancel_on_interrupt() as token,
     ):
         for number, row, spec in studies:
+            name = f"row {number}: {row.architecture} {spec.model.width}x{row.depth}"
             bar = ProgressBar()
             event = None
             for event in run_study(
                 spec, executor=executor, store=store, cancel=token, threads=threads
             ):
-                _show(bar, number, row, event)
+                _show(bar, name, event)
             bar.close()
             assert event is not None
             if event.done:
-                comparisons.append(Comparison(number, row, options.settings, event.statistics))
+                comparisons.append(_compared(number, row, options, event))
                 print(_line(comparisons[-1]), flush=True)
             if isinstance(event, StudyCancelled):
                 cancelled = True
@@ -112,7 +113,19 @@ def report_store(options: argparse.Namespace) -> None:
 
 
 def _study(row: PaperRow, options: argparse.Namespace) -> StudySpec:
-    return study_of(row, options.settings, realizations=options.realizations, seed=options.seed)
+    return study_of(
+        row,
+        options.settings,
+        realizations=options.realizations,
+        seed=options.seed,
+        width=options.at_width,
+    )
+
+
+def _compared(
+    number: int, row: PaperRow, options: argparse.Namespace, event: StudyEvent
+) -> Comparison:
+    return Comparison(number, row, options.settings, event.statistics, options.at_width)
 
 
 def _executor_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -138,21 +151,21 @@ def _cancel_on_interrupt() -> Iterator[CancelToken]:
         signal.signal(signal.SIGINT, before)
 
 
-def _show(bar: ProgressBar, number: int, row: PaperRow, event: StudyEvent) -> None:
+def _show(bar: ProgressBar, name: str, event: StudyEvent) -> None:
     if isinstance(event, RealizationFailed):
         bar.close()
-        print(f"row {number}, realization {event.realization} failed: {event.reason}", flush=True)
-    stage = f"row {number}: {row.architecture} {row.width}x{row.depth}"
+        print(f"{name}, realization {event.realization} failed: {event.reason}", flush=True)
     mine = event.done + event.failed - event.resumed
-    bar(Progress(stage, mine, event.total - event.resumed, event.seconds))
+    bar(Progress(name, mine, event.total - event.resumed, event.seconds))
 
 
 def _line(c: Comparison) -> str:
     cells = c.cells()
+    end = f"z={cells['z']}" if c.as_published else f"(paper: D_r={c.row.width})"
     return (
         f"row {cells['row']:>3}  {cells['model']:20} {cells['D_r']:>5} x {cells['B']:<3} "
         f"paper {cells['paper mean']:>5} ± {cells['paper std']:<4}  here {cells['mean']:>6} "
-        f"± {cells['error']:<5} (n={cells['n']})  z={cells['z']}"
+        f"± {cells['error']:<5} (n={cells['n']})  {end}"
     )
 
 

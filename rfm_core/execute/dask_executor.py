@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import itertools
 import queue
@@ -142,6 +143,9 @@ class Dask(Closing):
         """Also ends the local cluster; another one goes on without us."""
         self._closed = True
         self._disconnect()
+        # Deleted clients take a lock of dask's. Left to the collector this may happen in the very
+        # thread that another client is starting under that lock: neither would ever go on.
+        gc.collect()
 
 
 class _Run:

@@ -34,12 +34,16 @@ REQUEST_BYTES = 1 << 17
 # the best first; not elsewhere, since frameworks of macOS do not stand a fork
 METHODS = ("template", "spawn") if sys.platform == "linux" else ("spawn",)
 METHOD = METHODS[0]
+CAN_SUSPEND = hasattr(signal, "SIGSTOP")  # not on Windows
 
 
 class Worker(Protocol):
     """The driver's side of a worker process."""
 
     connection: Connection
+
+    def send_signal(self, number: int) -> None:
+        """To the process if it is there: it may not be forked yet, or have ended."""
 
     def kill(self) -> None:
         """At once, whatever it does; does not wait."""
@@ -56,6 +60,17 @@ def launch(setup: Setup, method: str = METHOD) -> Worker:
     worker = SpawnedWorker(setup) if method == "spawn" else ForkedWorker(setup)
     _workers.add(worker)
     return worker
+
+
+def cause_of_end(code: int | None) -> str:
+    """A sentence on why a worker with this exit code is gone."""
+    if code == -9:
+        return "Its process was killed, perhaps because the machine ran out of memory."
+    if code is not None and code < 0:
+        return f"Its process crashed (signal {-code})."
+    if code is None:
+        return "Its process could not be started or was lost."
+    return f"Its process ended by itself (exit code {code})."
 
 
 class ForkedWorker:
@@ -77,11 +92,15 @@ class ForkedWorker:
             for end in (theirs, lifeline, status):
                 end.close()
 
-    def kill(self) -> None:
-        self._read_status(0)
+    def send_signal(self, number: int) -> None:
+        while self._read_status(0):  # an exit code among it: the id may be another process's then
+            pass
         if self._pid is not None and self._exit is None:
             with suppress(ProcessLookupError):
-                os.kill(self._pid, signal.SIGKILL)
+                os.kill(self._pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
         self._lifeline.close()  # enough by itself; also for a worker that is not forked yet
 
     def wait(self, seconds: float) -> int | None:
@@ -130,6 +149,10 @@ class SpawnedWorker:
         finally:
             theirs.close()
             lifeline.close()
+
+    def send_signal(self, number: int) -> None:
+        if self._process.is_alive() and self._process.pid is not None:
+            os.kill(self._process.pid, number)
 
     def kill(self) -> None:
         self._process.kill()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +14,7 @@ from ..checks import Cancelled, InvalidInput, one_of, real, whole
 from ..events import CancelToken
 from ..tasks import Task, TaskEvent, TaskFailed, TaskProgress
 from .base import Closing, check_cancel, checked_modules, cores
-from .launch import METHOD, METHODS, Worker, launch
+from .launch import CAN_SUSPEND, METHOD, METHODS, Worker, cause_of_end, launch
 from .wire import pack_task, unpack_event
 from .worker import setup_of_driver
 
@@ -25,9 +26,9 @@ REAP_SECONDS = 5.0  # a killed process is gone long before, unless the kernel ha
 class Slot:
     """One worker process, started with the first task and kept warm; for schedulers of tasks.
 
-    ``start`` a task, ``poll`` for its events, ``kill`` it; none of these waits for work, and any
-    thread may call them. A worker that died is replaced and its task is tried once more.
-    ``memory_gb`` is what a task may allocate beyond the worker's own 0.3 GB, on Linux.
+    ``start`` a task, ``poll`` for its events, ``suspend``, ``resume`` and ``kill`` it; none of
+    these waits for work, and any thread may call them. A worker that died is replaced and its task
+    is tried once more. ``memory_gb`` is for a task beyond the worker's own 0.3 GB, on Linux.
     """
 
     def __init__(
@@ -49,11 +50,17 @@ class Slot:
         self._message = b""
         self._attempts = 0
         self._waiting: list[TaskEvent] = []
+        self._suspended = False
 
     @property
     def busy(self) -> bool:
         """From ``start`` until ``poll`` has given the outcome or ``kill`` has ended it."""
         return self._task is not None
+
+    @property
+    def suspended(self) -> bool:
+        """From ``suspend`` until ``resume``, ``kill`` or the task's outcome."""
+        return self._suspended
 
     @property
     def pipe(self) -> Connection | None:
@@ -79,20 +86,41 @@ class Slot:
     def poll(self) -> list[TaskEvent]:
         """What has happened since the last look; the last event of a task is its outcome."""
         with self._lock:
+            if self._suspended:  # once more, for a worker that was not forked when it was asked for
+                self._signal("SIGSTOP")
             events: list[TaskEvent] = []
             while self._task is not None and (event := self._next_event()) is not None:
                 events.append(event)
                 if not isinstance(event, TaskProgress):
                     self._task = None
+                    self.resume()  # the worker, which was stopped after its last word
             return events
 
-    def kill(self, wait: bool = True) -> None:
-        """End the task, wherever it is, without an event; returns when its process is gone.
+    def suspend(self) -> bool:
+        """Stop the task where it is, memory and all; False if there is none or the system can't.
 
-        With ``wait=False`` it returns at once; a later ``kill`` waits.
+        A worker that is still starting is stopped by the ``poll`` that finds it started.
         """
         with self._lock:
+            self._suspended = CAN_SUSPEND and self._task is not None
+            return self._suspended and self._signal("SIGSTOP")
+
+    def resume(self) -> bool:
+        """Let a suspended task go on; False where none is suspended."""
+        with self._lock:
+            was, self._suspended = self._suspended, False
+            return was and self._signal("SIGCONT")
+
+    def _signal(self, name: str) -> bool:
+        if self._worker is not None:
+            self._worker.send_signal(getattr(signal, name))
+        return True
+
+    def kill(self, wait: bool = True) -> None:
+        """End the task without an event; ``wait=False`` lets a later ``kill`` see it gone."""
+        with self._lock:
             self._task = None
+            self._suspended = False
             self._waiting.clear()
             if self._worker is not None:
                 self._worker.kill()
@@ -143,23 +171,13 @@ class Slot:
         if self._attempts < ATTEMPTS:
             self._attempt()
             return None
-        reason = f"{_cause(code)} This happened {self._attempts} times, so the task was given up."
+        reason = f"{cause_of_end(code)} It was tried {self._attempts} times and given up."
         return TaskFailed(self._task.key, reason, f"exit code {code}", self._attempts)
 
     def _discard(self) -> None:
         if self._worker is not None:
             self._worker.release()
             self._worker = None
-
-
-def _cause(code: int | None) -> str:
-    if code == -9:
-        return "Its process was killed, perhaps because the machine ran out of memory."
-    if code is not None and code < 0:
-        return f"Its process crashed (signal {-code})."
-    if code is None:
-        return "Its process could not be started or was lost."
-    return f"Its process ended by itself (exit code {code})."
 
 
 def _checked_memory(memory_gb: float | None) -> float | None:

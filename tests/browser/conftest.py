@@ -86,6 +86,10 @@ def page(browser: Browser) -> Iterator[Page]:
         if response.status >= 400:
             problems.append(f"status {response.status}: {response.url}")
 
+    def on_failure(request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # what the page is left with is not its fault
+            problems.append(f"failed request: {request.url}")
+
     def on_web_socket(socket) -> None:
         if is_external(socket.url):
             problems.append(f"external web socket: {socket.url}")
@@ -93,7 +97,7 @@ def page(browser: Browser) -> Iterator[Page]:
     page.on("console", on_console)
     page.on("pageerror", lambda error: problems.append(f"uncaught error: {error}"))
     page.on("request", on_request)
-    page.on("requestfailed", lambda request: problems.append(f"failed request: {request.url}"))
+    page.on("requestfailed", on_failure)
     page.on("response", on_response)
     page.on("websocket", on_web_socket)
     yield page

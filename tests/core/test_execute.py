@@ -497,6 +497,77 @@ def test_kill_while_the_worker_is_still_starting() -> None:
     slot.close()
 
 
+def stopped(process: int) -> bool:
+    stat = Path(f"/proc/{process}/stat").read_text()
+    return stat.rpartition(")")[2].split()[0] == "T"
+
+
+@linux
+@pytest.mark.parametrize("method", launch.METHODS)
+def test_a_suspended_task_stands_still_and_goes_on(method: str) -> None:
+    slot = Slot(modules=MODULES, method=method)
+    assert not slot.suspend()  # nothing to suspend
+    slot.start(Task("pid", "echo"))
+    first = finish(slot)
+    assert isinstance(first, TaskDone)
+    slot.start(Task("t", "tick", {"seconds": 0.3}))
+    assert slot.suspend()
+    assert slot.suspended
+    until(lambda: stopped(first.result["pid"]))
+    slot.poll()
+    time.sleep(0.5)
+    assert slot.poll() == []
+    assert slot.busy
+    assert slot.resume()
+    assert not slot.resume()
+    ticked = finish(slot)
+    assert isinstance(ticked, TaskDone)
+    assert ticked.result["pid"] == first.result["pid"]
+    assert not slot.suspended
+    slot.close()
+
+
+@linux
+def test_kill_while_suspended(slot: Slot, tmp_path: Path) -> None:
+    file = tmp_path / "begun"
+    slot.start(Task("svd", "svd", {**SVD, "begun": str(file)}))
+    worker = begun(file)
+    slot.suspend()
+    until(lambda: stopped(worker))
+    began = time.monotonic()
+    slot.kill()
+    assert time.monotonic() - began < KILLED_WITHIN
+    assert not alive(worker)
+    assert not slot.suspended
+
+
+@linux
+def test_an_outcome_sent_before_the_suspension_leaves_the_worker_usable(slot: Slot) -> None:
+    slot.start(GOOD)
+    until(lambda: slot.pipe is not None and slot.pipe.poll())
+    slot.suspend()
+    assert isinstance(finish(slot), TaskDone)
+    slot.start(GOOD)
+    assert isinstance(finish(slot), TaskDone)
+
+
+@linux
+def test_suspend_while_the_worker_is_still_starting(slot: Slot) -> None:
+    launch.stop_template()
+    slot.start(Task("t", "tick", {"seconds": 1.0}))
+    assert slot.suspend()
+
+    def held() -> bool:
+        assert all(isinstance(event, TaskProgress) for event in slot.poll())
+        found = workers()
+        return bool(found) and all(map(stopped, found))
+
+    until(held)
+    assert slot.busy
+    slot.resume()
+    assert isinstance(finish(slot), TaskDone)
+
+
 # --- whoever drives ---
 
 GUARDLESS = """

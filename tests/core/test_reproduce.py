@@ -15,7 +15,17 @@ import pytest
 import rfm_core as rfm
 from rfm_core.cli import main
 from rfm_core.paper import TABLES
-from rfm_core.reproduce import Comparison, as_csv, markdown, rows_of, select, study_of
+from rfm_core.reproduce import (
+    Comparison,
+    as_csv,
+    found_in,
+    markdown,
+    report,
+    rows_of,
+    select,
+    study_of,
+)
+from rfm_core.results import ResultStore
 
 
 def test_all_135_rows_in_five_tables() -> None:
@@ -72,6 +82,78 @@ def test_comparison_and_its_tables() -> None:
     assert "| SkipRFM | 512 | 1 | 3584 | 10.1 | 1.7 | 10.40 | 0.10 |" in text
     (line,) = csv.DictReader(as_csv([close]).splitlines())
     assert (line["table"], line["settings"], line["z"]) == ("L63_1_s", "paper", "+2.3")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_another_width_changes_the_width_alone(table: str) -> None:
+    for number, row in select(table):
+        for settings in ("paper", "ours"):
+            published, other = study_of(row, settings), study_of(row, settings, width=48)
+            assert other.model == published.model.replace(width=48)
+            assert other.data == published.data
+            dimension = {"L63": 3, "L96": 40, "KS": 512}[row.system]
+            cells = Comparison(number, row, settings, {}, 48).cells()
+            assert cells["size"] == str(other.model.size(dimension))
+    with pytest.raises(rfm.InvalidInput, match="width=0"):
+        study_of(row, width=0)
+
+
+def test_another_width_has_no_z_and_a_table_of_its_own() -> None:
+    row = rows_of("KS_1")[0]
+    stats = {"mean": 3.0, "sem": 0.1, "std": 1.5, "n": 20}
+    published, same, other = (Comparison(1, row, "paper", stats, w) for w in (None, 8192, 2048))
+    assert published.cells() == same.cells()
+    assert published.z is not None
+    assert other.z is None
+    first, second = markdown([other, published]).split("The same models at other widths:")
+    assert "| 1 | LocalRFM(8,1) | 8192 | 1 | 270336 | 3.6 | 1.3 | 3.00 | 0.10 |" in first
+    assert "| 1 at 2048 | LocalRFM(8,1) | 2048 | 1 | 67584 | 8192 | 3.6 | 1.3 | 3.00 |" in second
+    assert " at " not in first
+    assert " z " not in second
+    assert "other widths" not in markdown([published])
+    assert markdown([]) == ""
+
+
+def test_a_study_is_found_once_beside_the_row_it_repeats() -> None:
+    """By its own width first; else beside the first row that differs in width alone."""
+    rows = rows_of("L63_1_s")
+    with ResultStore(None) as store:
+        store.add_study("another-kind", {"width": 32})
+        store.add("another-kind", 0, {"vpt": [1.0]})
+        studies = [study_of(rows[6], "ours", width=w) for w in (48, rows[7].width)]
+        studies += [study_of(rows[8], "ours", width=32), study_of(rows[6], seed=1, width=32)]
+        for spec in [*studies, study_of(rows[0], width=32)]:
+            store.add_study(spec.key, spec.to_dict())
+        for spec in studies:  # the last one has no results
+            store.add(spec.key, 0, {"vpt": [9.0]})
+        found = [(c.number, c.settings, c.width) for c in found_in(store)]
+        assert found == [(8, "ours", rows[7].width), (7, "ours", 32), (7, "ours", 48)]
+        assert [(c.number, c.width) for c in found_in(store, seed=1)] == [(7, 32)]
+
+
+def test_a_row_at_another_width_is_run_shown_and_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(tmp_path / "r.sqlite")]
+    files = ["--markdown", str(tmp_path / "page.md"), "--csv", str(tmp_path / "t.csv")]
+    run = ["reproduce", "L63_0_s", "--rows", "1", "--at-width", "32", "--realizations", "2"]
+    assert main([*run, *store, "--executor", "inline"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"row 1 at 32 +SkipRFM +32 x 1 .* \(n=2\)  \(paper: D_r=512\)", shown)
+    assert "z=" not in shown
+    assert main(["reproduce", "--report", *store, *files]) == 0
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert capsys.readouterr().out == page + "\n"
+    title, table = page.split("The same models at other widths:")
+    assert "## L63_0_s, settings paper" in title
+    assert "| 1 at 32 | SkipRFM | 32 | 1 | 224 | 512 | 10.1 | 1.7 |" in table
+    (line,) = csv.DictReader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines())
+    assert (line["D_r"], line["paper D_r"], line["n"], line["z"]) == ("32", "512", "2", "")
+    assert 0 < float(line["mean"]) < 8  # far less than 512 features reach
+    with ResultStore(tmp_path / "r.sqlite") as opened:
+        assert report(found_in(opened)) == page
+    assert main([*run[:-3], "0", *store]) == 2
+    assert "width=0" in capsys.readouterr().err
 
 
 def test_listing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,7 +213,5 @@ def test_the_command_reproduces_resumes_and_writes(tmp_path: Path) -> None:
 
 
 def _stored(path: Path) -> int:
-    from rfm_core.results import ResultStore
-
     with ResultStore(path) as store:
         return sum(study.done for study in store.studies())

@@ -1,0 +1,163 @@
+"""Inside the regressions of a trained model: singular values, paths of beta, two solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import torch
+
+from rfm_core import (
+    BetaPath,
+    Dataset,
+    Fitted,
+    InvalidInput,
+    Model,
+    Progress,
+    Reporter,
+    condition_numbers,
+    search_beta,
+)
+from rfm_core.beta import WIDE
+from rfm_core.features import Tanh
+from rfm_core.fit import AUTO_BETAS, HELD_OUT, Training
+from rfm_core.ridge import beta_path
+
+from .jobs_data import evenly
+from .scene import Regression, Solver, UnitRegression
+
+Array = np.ndarray
+DEEP_WIDTH = 256  # depth times width up to which a deep model is trained anew for every beta
+SOLVERS = ("qr", "normal")
+
+
+def free_regression(fitted: Fitted, data: Dataset) -> Regression | None:
+    """What ``beta="auto"`` has found on its way; None for a given beta.
+
+    A given beta gets it from ``whole_regression`` alone: to hold rows out while training would
+    change the order of sums, and so the last bits of the model.
+    """
+    units = []
+    for unit in fitted.units:
+        if unit.path is None:
+            return None
+        values = unit.path.singular_values
+        chosen = int(np.abs(unit.path.betas - unit.beta).argmin())
+        conditions = _ratio(values), float(unit.path.condition[chosen])
+        units.append(_unit(unit.path, unit.beta, values, conditions))
+    some = np.linalg.svd(evenly(data.train, 2000), compute_uv=False)
+    reason = (
+        "Found while beta was chosen, on the first nine tenths of the training rows. The two "
+        "solvers are not compared yet."
+    )
+    return Regression(tuple(units), (), _ratio(some), fitted.units[0].rows, reason)
+
+
+def whole_regression(model: Model, data: Dataset, seed: int, report: Reporter) -> Regression:
+    """Of a trained model; each unit's regression sees the very estimates it was trained on."""
+    training = Training(
+        model.spec, data, seed, int(model.origin["realization"]), model.device, _internal(model)
+    )
+    found = []
+    for number, beta in enumerate(model.origin["betas"]):
+        path, values = _path(training, number, report)
+        found.append((path, float(beta), values))
+        if number + 1 < model.spec.depth:
+            training.y = _estimates(training, model, number)
+    report("condition numbers", 0, 1)
+    conditions = condition_numbers(model, data)
+    pairs = zip(conditions.features, conditions.weights, strict=True)
+    units = tuple(_unit(*it, pair) for it, pair in zip(found, pairs, strict=True))
+    solvers, reason = _solvers(model, data, seed, report)
+    return Regression(units, solvers, conditions.data, training.rows, reason)
+
+
+def _internal(model: Model) -> list[tuple[Array, Array]] | None:
+    """The weights as they were drawn; polynomials have none, and theirs are found anew."""
+    pairs = []
+    for unit in model.units:
+        if not isinstance(unit.features, Tanh):
+            return None
+        pairs.append((unit.features.weights.cpu().numpy(), unit.features.bias.cpu().numpy()))
+    return pairs
+
+
+def _path(training: Training, number: int, report: Reporter) -> tuple[BetaPath, Array]:
+    """The path of one unit, and the singular values of its features over all rows."""
+    _, fitted, heldout = _drained(training.regression(number, HELD_OUT), report)
+    path = beta_path(fitted, heldout, AUTO_BETAS)
+    fitted.merge(heldout)
+    return path, fitted.singular_values().cpu().numpy()
+
+
+def _drained(work: Generator[Progress, None, Any], report: Reporter) -> Any:
+    while True:
+        try:
+            event = next(work)
+        except StopIteration as end:
+            return end.value
+        report(event.stage, event.done, event.total)
+
+
+def _estimates(training: Training, model: Model, number: int) -> torch.Tensor:
+    """Of the next states, after one more unit."""
+    size = model.block_of_states()
+    blocks = zip(training.u.split(size), training.y.split(size), strict=True)
+    with torch.inference_mode():
+        return torch.cat([model.wiring.apply(number, model.units[number], u, y) for u, y in blocks])
+
+
+def _unit(
+    path: BetaPath, beta: float, values: Array, conditions: tuple[float, float]
+) -> UnitRegression:
+    return UnitRegression(
+        singular_values=values,
+        beta=beta,
+        betas=path.betas,
+        training=path.training,
+        heldout=path.heldout,
+        norm=path.norm,
+        effective=path.effective,
+        condition_features=conditions[0],
+        condition_weights=conditions[1],
+    )
+
+
+def _ratio(values: Array) -> float:
+    return float(values[0] / values[-1]) if values[-1] > 0 else float("inf")
+
+
+def _solvers(
+    model: Model, data: Dataset, seed: int, report: Reporter
+) -> tuple[tuple[Solver, ...], str]:
+    """Forecasts along beta with either solver, or why there are none."""
+    spec = model.spec
+    if spec.choices.deep and spec.depth * spec.width > DEEP_WIDTH:
+        return (), (
+            f"The solvers are not compared: a deep model is trained anew for each of {len(WIDE)} "
+            f"betas, which takes too long beyond {DEEP_WIDTH} features in all units together, and "
+            f"this one has {spec.depth * spec.width}. Choose a shallow or a smaller model for it."
+        )
+    found: list[Solver] = []
+    for solver in SOLVERS:
+        told = _named(report, f"solver {solver}")
+        try:
+            tried = search_beta(
+                spec.replace(solver=solver),
+                data,
+                seed=seed,
+                realization=int(model.origin["realization"]),
+                device=model.device,
+                report=told,
+            )
+        except InvalidInput as error:
+            return tuple(found), f"The solver {solver!r} could not be tried: {error}"
+        curves = tried.betas, tried.one_step, tried.forecast, tried.standard_error
+        found.append(Solver(solver, *curves))
+    return tuple(found), ""
+
+
+def _named(report: Reporter, name: str) -> Reporter:
+    """Puts a name before the stages of a part."""
+    return Reporter(lambda it: report(f"{name}: {it.stage}", it.done, it.total))

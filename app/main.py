@@ -1,0 +1,8 @@
+"""What ``panel serve app/main.py`` runs.
+
+No logic here: Panel clears this module with its session.
+"""
+
+from app.page import serve_session
+
+serve_session()

@@ -1,0 +1,172 @@
+"""Train, pause, cancel; what it will cost, how far it is, what went wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import panel as pn
+import panel_material_ui as pmui
+
+from rfm_core import InvalidInput
+from rfm_core.paper import paper_rows
+
+from . import words
+from .estimate import duration
+from .plan import estimate_of
+from .settings import OWN
+from .text import Text
+
+if TYPE_CHECKING:
+    from .explorer import Explorer
+
+
+class RunBar:
+    """Above the pictures: buttons, progress, and sentences."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        self.train = pmui.Button(
+            label="Train", icon="play_arrow", color="primary", variant="contained", width=120
+        )
+        self.pause = pmui.Button(label="Pause", icon="pause", variant="outlined", width=120)
+        self.cancel = pmui.Button(label="Cancel", icon="stop", variant="outlined", width=120)
+        self.pin = pmui.Button(label="Pin this run", icon="push_pin", variant="outlined", width=150)
+        self.paper = pmui.Button(label="", variant="text", icon="menu_book", size="small")
+        self.train.on_click(self._train)
+        self.pause.on_click(lambda _: explorer.pause())
+        self.cancel.on_click(lambda _: explorer.cancel())
+        self.pin.on_click(lambda _: explorer.pinboard.pin())
+        self.paper.on_click(self._set_paper)
+        self.bar = pmui.LinearProgress(
+            value=0, variant="determinate", sizing_mode="stretch_width", margin=(2, 10)
+        )
+        self.stage = Text("", "small")
+        self.cost = Text("", "small")
+        self.lead = Text("", "lead", margin=(6, 10))
+        self.trouble = Text("", "error", margin=(4, 10))
+        self.link_trouble = Text("", "warning", margin=(4, 10))
+        self.layout = pn.Column(
+            self.link_trouble.pane,
+            pn.FlexBox(
+                self.train,
+                self.pause,
+                self.cancel,
+                self.pin,
+                self.paper,
+                align_items="center",
+                gap="6px",
+            ),
+            self.cost.pane,
+            self.bar,
+            self.stage.pane,
+            self.trouble.pane,
+            self.lead.pane,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        if explorer.stage.only:
+            for item in (self.pin, self.paper, self.cost.pane):
+                item.visible = False
+        self.follow_settings()
+        self.follow_run()
+
+    def _train(self, event: object) -> None:
+        self.explorer.train()
+
+    # --- before the start -----------------------------------------------------------------
+
+    def follow_settings(self) -> None:
+        """Size, time and memory of what Train would do; the paper's row."""
+        settings = self.explorer.settings
+        try:
+            if problems := settings.problems():
+                raise InvalidInput(next(iter(problems.values())))
+            size = settings.model_spec().size(settings.dimension())
+            cost = estimate_of(settings, self.explorer.upload)
+            runs = 1 if settings.system == OWN else settings.realizations
+        except InvalidInput as error:
+            self.cost.say(str(error))
+            self._offer_paper()
+            return
+        broker = self.explorer.runner.shelf.broker
+        text = (
+            f"{settings.label()}: {size:,} parameters{self._paper_size()}. "
+            f"Takes about {duration(runs * cost.seconds)} and {cost.memory_gb:.2g} GB of memory."
+        )
+        if cost.memory_gb > broker.memory_gb:
+            text += f" This server has {broker.memory_gb:.2g} GB for jobs: it will not fit."
+        self.cost.say(text)
+        self._offer_paper()
+
+    def _paper_size(self) -> str:
+        """The best published one on this system, for comparison."""
+        rows = [row for row in paper_rows() if row.system == self.explorer.settings.system]
+        if not rows:
+            return ""
+        best = max(rows, key=lambda row: row.vpt_mean)
+        return f" (the paper's best on this system has {best.model_size:,})"
+
+    def _offer_paper(self) -> None:
+        settings = self.explorer.settings
+        row = settings.paper_row() if settings.system != OWN else None
+        nearest = row or (settings.nearest_paper_row() if settings.system != OWN else None)
+        self.paper.visible = nearest is not None and not self.explorer.stage.only
+        self._row = nearest
+        if nearest is None:
+            return
+        depth = f"x{nearest.depth}" if nearest.depth > 1 else ""
+        model = f"{nearest.architecture} {nearest.width}{depth}"
+        figure = f"{nearest.vpt_mean} ± {nearest.vpt_std}"
+        faithful = settings.is_paper_faithful()
+        lead = "Paper" if row else "Nearest in the paper"
+        self.paper.param.update(
+            label=f"{lead}: {model}, {figure}" + ("" if faithful else " (set its values)"),
+            disabled=faithful,
+        )
+
+    def _set_paper(self, event: object) -> None:
+        if self._row is not None:
+            self.explorer.settings.apply_paper(self._row)
+
+    # --- while it runs --------------------------------------------------------------------
+
+    def follow_run(self) -> None:
+        """Buttons, progress and the sentence that says what is seen."""
+        runner = self.explorer.runner
+        active = runner.active
+        self.pause.param.update(
+            disabled=not active,
+            label="Resume" if runner.state == "paused" else "Pause",
+            icon="play_arrow" if runner.state == "paused" else "pause",
+        )
+        self.cancel.disabled = not active
+        run = self.explorer.run
+        ready = run is not None and run.times is not None
+        self.pin.disabled = not ready
+        text, fraction, left = runner.progress
+        if active and fraction is not None:
+            self.bar.param.update(variant="determinate", value=round(100 * fraction))
+        elif active:
+            self.bar.param.update(variant="indeterminate")
+        self.bar.visible = active
+        if runner.state == "paused":
+            text = f"Paused. {text}"
+        if left is not None and active:
+            text += f", about {duration(left)} left"
+        self.stage.say(text)
+        if runner.state == "failed":
+            self.trouble.say(runner.message)
+        elif active:
+            self.trouble.say("")
+        elif runner.state == "cancelled":
+            self.stage.say(runner.message)
+        if run is not None and run.info is not None and run.trained is not None and run.times:
+            self.lead.say(
+                words.first_sight(run.info, run.trained, run.times, self.explorer.paper_row)
+            )
+
+    def refuse(self, why: str) -> None:
+        self.trouble.say(why)
+
+    def say_complaints(self, complaints: list[str]) -> None:
+        self.link_trouble.say("\n".join(complaints))

@@ -1,0 +1,264 @@
+"""Settings: specs, what applies, what fits, the paper's rows, links."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import time
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from app import controls, published, query, validity
+from app import settings as settings_module
+from app.controls import CHOICES, HELP, LABELS, describe, difference, options, shown
+from app.settings import NAMES, OWN, Settings
+from rfm_core import SYSTEMS, DataSpec, InvalidInput, ModelSpec, paper_rows
+
+
+def made(**changes: Any) -> Settings:
+    s = Settings()
+    s.apply(changes)
+    return s
+
+
+# --- specs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_recommended_values_fit_and_give_specs(system: str) -> None:
+    s = made(system=system)
+    assert s.problems() == {}
+    assert s.data_spec().system == system
+    assert s.model_spec().size(s.dimension()) > 0
+    assert s.label().startswith(system)
+
+
+def test_the_first_sight_is_the_best_known_of_lorenz_63() -> None:
+    s = Settings()
+    assert s.model_spec() == ModelSpec("SkipRFM", width=512)
+    assert s.data_spec() == DataSpec("L63", n_test=20)
+    assert s.label() == "L63 SkipRFM 512"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_architecture_gives_its_spec(name: str) -> None:
+    s = made(system="L96", architecture=name, depth=3)
+    spec = s.model_spec()
+    assert spec.architecture == name.removesuffix("X")
+    assert spec.depth == (3 if "Deep" in name else 1)
+    assert spec.exchanging == name.endswith("X")
+    assert spec.choices.local == name.startswith("Local")
+    assert s.problems() == {}
+
+
+def test_an_uneven_halo_and_its_exchange() -> None:
+    s = made(system="L96", architecture="LocalDeepSkipX", sides="separate", left=4, right=2, G=1)
+    spec = s.model_spec()
+    assert spec.sides == (4, 2)
+    assert spec.exchange == (2, 1)
+    assert s.label() == "L96 LocalDeepSkipX(1,4|2) 512x2"
+
+
+def test_values_that_do_not_apply_do_not_count() -> None:
+    s = made(G=7, depth=-3, beta=-1.0, w=-2.0, exchange_left=-1)
+    assert s.problems() == {}
+    assert s.model_spec() == Settings().model_spec()
+    assert s.effective() == Settings().effective()
+
+
+def test_own_data_have_options_instead_of_a_spec() -> None:
+    s = made(system=OWN, file_name="a.csv", columns=["x", "y"], series_dt=0.5, lyapunov=0.9)
+    assert s.dimension() == 2
+    found = s.series_options()
+    assert (found["columns"], found["dt"], found["lyapunov"]) == (["x", "y"], 0.5, 0.9)
+    assert found["eps"] == 0.5
+    with pytest.raises(InvalidInput, match="Choose a system"):
+        s.data_spec()
+    with pytest.raises(InvalidInput, match="no file yet"):
+        made(system=OWN).dimension()
+
+
+def test_cheap_enough_for_every_session() -> None:
+    Settings()
+    began = time.process_time()
+    for _ in range(50):
+        Settings()
+    assert (time.process_time() - began) / 50 < 5e-3
+
+
+@pytest.mark.parametrize("module", [settings_module, controls, published, query, validity])
+def test_no_page_is_needed(module: ModuleType) -> None:
+    tree = ast.parse(inspect.getsource(module))
+    names = [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
+    names += [str(n.module) for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    assert not {name.split(".")[0] for name in names} & {"panel", "bokeh", "holoviews"}
+
+
+# --- what applies, what fits -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "off", "on"),
+    [
+        ({}, {"depth", "G", "I", "patches", "exchange_left", "beta", "noise_on", "w"}, {"width"}),
+        ({"architecture": "DeepSkip"}, {"G"}, {"depth", "unit_weights"}),
+        ({"system": "L96"}, {"left", "right", "depth"}, {"G", "I", "patches"}),
+        ({"system": "L96", "sides": "separate"}, {"I"}, {"left", "right"}),
+        (
+            {"system": "L96", "architecture": "LocalDeepSkipX"},
+            {"unit_weights", "patches"},
+            {"exchange_left", "exchange_right", "depth"},
+        ),
+        ({"beta_auto": False}, set(), {"beta"}),
+        ({"noise": 1e-3}, set(), {"noise_on"}),
+        ({"sampler": "gaussian"}, {"standardize"}, {"w", "b"}),
+        ({"system": "KS"}, {"accuracy"}, {"n_train", "dt"}),
+        ({"system": OWN}, {"n_train", "dt", "accuracy", "realizations"}, {"columns", "eps"}),
+    ],
+)
+def test_what_does_not_apply_is_named(changes: dict[str, Any], off: set[str], on: set[str]) -> None:
+    found = made(**changes).disabled()
+    assert off <= set(found)
+    assert not on & set(found)
+    assert all(why.endswith(".") for why in found.values())
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({"width": 0}, {"width": "at least 1"}),
+        ({"L0": 3.5}, {"L1": "must exceed L0"}),
+        ({"system": "L96", "G": 7}, {"G": "divisor of the dimension 40"}),
+        ({"system": "L96", "G": 8, "I": 3}, {"I": "at most 4 neighbouring"}),
+        (
+            {"system": "L96", "sides": "separate", "left": 15, "right": 15},
+            {"right": "at most 19 neighbouring"},
+        ),
+        (
+            {
+                "system": "L96",
+                "architecture": "LocalDeepSkipX",
+                "exchange_left": 0,
+                "exchange_right": 0,
+            },
+            {"exchange_left": "at least 1"},
+        ),
+        ({"n_test": 0}, {"n_test": "at least 1"}),
+        ({"dt": 0.0, "eps": -1.0}, {"dt": "at least 1e-06", "eps": "above 0"}),
+        ({"system": "L96", "parameters": {"D": 3}}, {"p.D": "at least 4"}),
+        ({"noise": float("nan")}, {"noise": "finite"}),
+        (
+            {"system": OWN, "series_dimension": 8, "architecture": "LocalSkip", "I": 1},
+            {"patches": "nobody said that"},
+        ),
+        ({"system": OWN}, {"system": "no file yet"}),
+    ],
+)
+def test_every_control_that_does_not_fit_is_named(
+    changes: dict[str, Any], wrong: dict[str, str]
+) -> None:
+    found = made(**changes).problems()
+    assert set(found) == set(wrong)
+    for name, words in wrong.items():
+        assert words in found[name]
+
+
+@pytest.mark.parametrize("name", ["I", "left", "right", "exchange_left", "exchange_right"])
+def test_what_is_offered_fits_and_one_more_does_not(name: str) -> None:
+    sides = "equal" if name == "I" else "separate"
+    s = made(system="L96", architecture="LocalDeepSkipX", sides=sides)
+    most = s.nearest(name)[-1]
+    setattr(s, name, most)
+    assert s.problems() == {}
+    setattr(s, name, most + 1)
+    assert s.problems()
+
+
+def test_offered_patch_sizes_divide_the_dimension() -> None:
+    assert made(system="L96").nearest("G") == [1, 2, 4, 5, 8, 10, 20, 40]
+    assert made(system=OWN).nearest("G") == []
+
+
+def test_what_is_looked_at_keeps_nobody_from_a_run() -> None:
+    assert made(test=15, column=2, n_test=10).problems() == {}
+
+
+def test_a_wrong_value_changes_nothing() -> None:
+    s = made(width=300)
+    with pytest.raises(InvalidInput, match="Nothing was changed"):
+        s.apply({"width": "wide"})
+    with pytest.raises(InvalidInput, match="Nothing was changed"):
+        s.apply({"wide": 3})
+    assert s.width == 300
+
+
+def test_a_new_system_is_one_change() -> None:
+    s, calls = made(seed=5), []
+    s.param.watch(lambda *events: calls.append(len(events)), [n for n in s.param if n != "name"])
+    s.choose_system("KS")
+    assert len(calls) == 1
+    assert s.seed == 5
+    assert s.parameters == dict(SYSTEMS["KS"].parameters)
+
+
+# --- words -----------------------------------------------------------------------------------
+
+
+def test_every_setting_has_a_name_and_a_sentence() -> None:
+    hidden = {"name", "parameters", "view", "file_name", "series_dimension"}
+    assert set(LABELS) == set(HELP) == set(Settings.param) - hidden
+    assert all(sentence.endswith(".") for sentence in HELP.values())
+
+
+def test_sliders_offer_the_usual_values_and_the_current_one() -> None:
+    for name, values in CHOICES.items():
+        assert list(values) == sorted(set(values))
+        assert getattr(Settings(), name) in values
+    assert {300, 512, 716, 1024} <= set(CHOICES["width"])
+    assert 717 in options("width", 717)
+
+
+def test_only_what_differs_is_described() -> None:
+    a, b = made(), made(architecture="DeepSkip", width=1024, parameters={"rho": 30.0}, test=3)
+    names = difference(a.effective(), b.effective())
+    assert names == ["architecture", "width", "depth", "unit_weights", "p.rho"]
+    assert list(describe(b.effective(), names).values()) == [
+        "DeepSkip", "1,024", "2", "independent", "30",
+    ]  # fmt: skip
+    assert describe(a.effective(), ["depth", "p.rho"]) == {"Depth B": "–", "Parameter ρ": "28"}
+    assert shown("beta_auto", True) == "yes"
+
+
+# --- the paper -------------------------------------------------------------------------------
+
+
+def test_every_published_row_can_be_repeated_faithfully() -> None:
+    s = Settings()
+    for row in paper_rows():
+        s.apply_paper(row)
+        assert s.problems() == {}
+        assert s.model_spec() == row.model_spec()
+        assert s.data_spec() == row.data_spec(n_test=20)
+        assert s.is_paper_faithful()
+        assert s.paper_row() == s.nearest_paper_row() == row
+
+
+def test_the_published_row_is_shown_for_better_methods_too() -> None:
+    s = Settings()
+    row = s.paper_row()
+    assert row is not None
+    assert (row.architecture, row.width, row.vpt_mean) == ("SkipRFM", 512, 10.1)
+    assert not s.is_paper_faithful()
+
+
+@pytest.mark.parametrize("changes", [{"dt": 0.1}, {"eps": 0.5}, {"parameters": {"rho": 30.0}}])
+def test_another_problem_has_no_published_row(changes: dict[str, Any]) -> None:
+    s = made(**changes)
+    assert s.paper_row() is None
+    assert s.nearest_paper_row() is not None
+
+
+def test_systems_that_the_paper_does_not_have() -> None:
+    assert made(system="Halvorsen").nearest_paper_row() is None
