@@ -69,6 +69,7 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     add("table", nargs="?", choices=list(TABLES), help="one of the paper's tables")
     add("--list", action="store_true", help="list the rows of the table and run nothing")
     add("--report", action="store_true", help="show all that the store has, and run nothing")
+    add("--earlier", type=Path, help="with --report: add the rows of this CSV file made by --csv")
     add("--rows", default="", help="numbers of rows, such as 1,3-5 (default: all)")
     add("--architecture", default="", help="only rows of this architecture")
     add("--width", type=int, help="only rows of this width D_r")

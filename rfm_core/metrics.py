@@ -276,8 +276,9 @@ def _histograms(x: Array, y: Array, bins: int) -> tuple[Array, Array, Array, Arr
         low, high = low - reach, high + reach
     edges = np.linspace(low, high, bins + 1)
     width = edges[1] - edges[0]
-    of_x, of_y = (np.histogram(s, edges)[0] / s.size for s in (x, y))
-    return edges, of_x / width, of_y / width, np.asarray(max(0.0, 1.0 - of_y.sum()))
+    of_x, of_y = (np.histogram(s, edges)[0] for s in (x, y))
+    outside = (y.size - of_y.sum()) / y.size  # from whole counts: exactly 0 where all are inside
+    return edges, of_x / (x.size * width), of_y / (y.size * width), np.asarray(outside)
 
 
 def power_spectrum(series: Any, dt: float, segment: int | None = None) -> tuple[Array, Array]:

@@ -233,6 +233,51 @@ def as_csv(comparisons: Sequence[Comparison]) -> str:
     return out.getvalue()
 
 
+MEASURED = {
+    "mean": "mean",
+    "error": "sem",
+    "std": "std",
+    "median": "median",
+    "min": "min",
+    "max": "max",
+    "n": "n",
+    "censored": "censored",
+    "diverged": "diverged",
+    "failed": "failed",
+    "fit s": "fit_seconds",
+    "peak MB": "peak_mb",
+}
+
+
+def from_csv(text: str) -> list[Comparison]:
+    """What :func:`as_csv` wrote: of another machine, or of a store that is gone."""
+    found = []
+    for line in csv.DictReader(text.splitlines()):
+        try:
+            table, settings = line["table"], line["settings"]
+            number, width = int(line["row"].split()[0]), int(line["D_r"])
+            measured = {key: float(line[name]) for name, key in MEASURED.items() if line[name]}
+        except (KeyError, ValueError, TypeError, IndexError):
+            raise InvalidInput(
+                f"The line {str(dict(line))[:80]!r} is not one of a table this command wrote. "
+                "Give a file made with --csv."
+            ) from None
+        one_of("settings", settings, SETTINGS)
+        ((_, row),) = select(table, numbers=str(number))
+        found.append(Comparison(number, row, settings, measured, width))
+    return found
+
+
+def joined(*parts: Sequence[Comparison]) -> list[Comparison]:
+    """All of them in the page's order; of the same model the one with most realizations."""
+    best: dict[tuple[int, ...], Comparison] = {}
+    for c in (c for part in parts for c in part):
+        known = best.get(_place(c))
+        if known is None or c.statistics["n"] > known.statistics["n"]:
+            best[_place(c)] = c
+    return [best[place] for place in sorted(best)]
+
+
 def found_in(store: ResultStore, *, seed: int = 0) -> list[Comparison]:
     """What the store holds of the tables, at any width, in both settings and the page's order."""
     found = [_recognised(store, study, seed) for study in store.studies() if study.done]

@@ -21,6 +21,8 @@ from .reproduce import (
     as_csv,
     describe,
     found_in,
+    from_csv,
+    joined,
     markdown,
     report,
     rows_of,
@@ -107,6 +109,8 @@ def report_store(options: argparse.Namespace) -> None:
         )
     with ResultStore(options.store) as store:
         comparisons = found_in(store, seed=options.seed)
+    if options.earlier is not None:
+        comparisons = joined(comparisons, from_csv(_read(options.earlier)))
     print(report(comparisons))
     _write(options.markdown, report(comparisons))
     _write(options.csv, as_csv(comparisons))
@@ -167,6 +171,16 @@ def _line(c: Comparison) -> str:
         f"paper {cells['paper mean']:>5} ± {cells['paper std']:<4}  here {cells['mean']:>6} "
         f"± {cells['error']:<5} (n={cells['n']})  {end}"
     )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInput(
+            f"{str(path)!r} could not be read: {reason}. Give a file made with --csv."
+        ) from None
 
 
 def _write(path: Path | None, text: str) -> None:

@@ -19,6 +19,8 @@ from rfm_core.reproduce import (
     Comparison,
     as_csv,
     found_in,
+    from_csv,
+    joined,
     markdown,
     report,
     rows_of,
@@ -154,6 +156,43 @@ def test_a_row_at_another_width_is_run_shown_and_reported(
         assert report(found_in(opened)) == page
     assert main([*run[:-3], "0", *store]) == 2
     assert "width=0" in capsys.readouterr().err
+
+
+def test_an_earlier_table_joins_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was measured elsewhere stays; of the same model the longer study counts."""
+    first, second = rows_of("L63_0_s")[:2]
+    told = {"mean": 9.25, "sem": 0.5, "std": 1.5, "n": 9, "failed": 0}
+    early = [
+        Comparison(1, first, "paper", told, 32),
+        Comparison(1, first, "paper", told | {"n": 1}, 48),
+        Comparison(2, second, "ours", told),
+    ]
+    text = as_csv(early)
+    assert as_csv(from_csv(text)) == text
+    path = tmp_path / "early.csv"
+    path.write_text(text, encoding="utf-8")
+    with ResultStore(tmp_path / "r.sqlite") as store:
+        for width in (32, 48):
+            spec = study_of(first, width=width, realizations=2)
+            store.add_study(spec.key, spec.to_dict())
+            for k in range(2):
+                store.add(spec.key, k, {"vpt": [8.0]})
+        both = joined(found_in(store), early)
+    assert [(c.number, c.width, c.statistics["n"]) for c in both] == [
+        (1, 32, 9),
+        (1, 48, 2),
+        (2, second.width, 9),
+    ]
+    command = ["reproduce", "--report", "--store", str(tmp_path / "r.sqlite"), "--earlier"]
+    assert main([*command, str(path)]) == 0
+    assert capsys.readouterr().out == report(both) + "\n"
+    for content, complaint in ((None, "could not be read"), ("a,b\n1,2\n", "--csv")):
+        if content is not None:
+            path.write_text(content, encoding="utf-8")
+        assert main([*command, str(path if content else tmp_path / "none")]) == 2
+        assert complaint in capsys.readouterr().err
 
 
 def test_listing(capsys: pytest.CaptureFixture[str]) -> None:
