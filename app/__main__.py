@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import secrets
 import socket
 import sys
@@ -12,12 +11,14 @@ from collections.abc import Sequence
 from rfm_core import InvalidInput
 from rfm_core.checks import real, whole
 
+from .logs import begin_log
+
 PORTS = range(5006, 5026)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
+    begin_log()
     try:
         serve(options)
     except InvalidInput as error:

@@ -129,12 +129,6 @@ class Broker:
             self._turns.add(job)
             return job
 
-    def end_session(self, session: str) -> None:
-        """Cancel what it has; nothing of it remains."""
-        with self._turns.lock:
-            if session in self._turns.jobs:
-                self._turns.jobs[session].cancel()
-
     def warm(self) -> None:
         """Start a process ahead, so that the next job is quick."""
         with self._turns.lock:

@@ -8,6 +8,8 @@ a copy, and new data go straight into the data sources of that copy in a few mil
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -17,9 +19,11 @@ import panel as pn
 import param
 from bokeh.document import Document
 from bokeh.model import Model
+from bokeh.util.serialization import make_id
 
 Element = Any  # hv.Element | hv.Overlay
 Tapped = Callable[[int], None]
+_NAME = re.compile(r'"id": "(p\d+)"')
 OTHER_GLYPHS = ("nonselection_glyph", "selection_glyph", "muted_glyph", "hover_glyph")
 
 
@@ -143,10 +147,19 @@ class _Template:
             source.data = {name: [] for name in source.data}
         document = Document()
         document.add_root(figure)
-        self._json = document.to_json()
+        self._json = json.dumps(document.to_json())
 
     def copy(self) -> Any:
-        document = Document.from_json(self._json)
+        """One with names of its own, since two of them may be in one document."""
+        names: dict[str, str] = {}
+
+        def renamed(found: re.Match[str]) -> str:
+            name = found[1]
+            if name not in names:
+                names[name] = make_id()
+            return f'"id": "{names[name]}"'
+
+        document = Document.from_json(json.loads(_NAME.sub(renamed, self._json)))
         figure = document.roots[0]
         document.remove_root(figure)
         return figure

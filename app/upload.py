@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .explorer import Explorer
 
 MOST_MEGABYTES = 50
+FILES = 3  # of a session; a run that is shown can still be asked for its long-time statistics
 INSPECTION_GB = 1.5
 INSPECTION_SECONDS = 20.0
 WORDS_BEFORE = (
@@ -44,7 +45,7 @@ class Upload:
         self.explorer = explorer
         self.settings = explorer.settings
         self.found: dict[str, Any] | None = None
-        self._file: Path | None = None
+        self._files: list[Path] = []  # the last is the one in use; runs may still need the others
         self._job: Job | None = None
         self.layout = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.follow_settings()
@@ -110,19 +111,25 @@ class Upload:
 
     def data(self, settings: Settings) -> dict[str, Any]:
         """What the job is told."""
-        if self._file is None or self.found is None:
+        if not self._files or self.found is None:
             raise InvalidInput("There is no file yet. Choose one, or choose a system instead.")
         options = settings.series_options()
-        return {"series": {"file": str(self._file), "name": settings.file_name, **options}}
+        return {"series": {"file": str(self._files[-1]), "name": settings.file_name, **options}}
 
     def close(self) -> None:
-        """Stop looking and delete the file."""
+        """Stop looking and delete the files."""
+        self._stop_looking()
+        self._keep(0)
+
+    def _stop_looking(self) -> None:
         if self._job is not None:
             self._job.cancel()
             self._job = None
-        if self._file is not None:
-            shutil.rmtree(self._file.parent, ignore_errors=True)
-            self._file = None
+
+    def _keep(self, most: int) -> None:
+        """Delete all but the latest so many."""
+        while len(self._files) > most:
+            shutil.rmtree(self._files.pop(0).parent, ignore_errors=True)
 
     # --- from the browser to the worker ---------------------------------------------------
 
@@ -136,7 +143,7 @@ class Upload:
 
     def receive(self, content: bytes, name: str) -> None:
         """Keep the file under a name of ours and have it looked at."""
-        self.close()
+        self._stop_looking()
         self.found = None
         self.choices.visible = False
         if len(content) > MOST_MEGABYTES * 1_000_000:
@@ -145,15 +152,17 @@ class Upload:
                 "Leave out columns or rows, or use rfm_core.load_series in Python."
             )
             return
-        self._file = new_folder() / "upload"
-        self._file.write_bytes(content)
+        file = new_folder() / "upload"
+        file.write_bytes(content)
+        self._files.append(file)
+        self._keep(FILES)
         self.settings.param.update(
             file_name=name[:200], columns=[], time=None, key="", series_dimension=0
         )
         self._inspect()
 
     def _inspect(self) -> None:
-        arguments = {"file": str(self._file), "name": self.settings.file_name}
+        arguments = {"file": str(self._files[-1]), "name": self.settings.file_name}
         if self.settings.key:
             arguments["key"] = self.settings.key
         task = Task("inspect", "app.inspect", arguments)

@@ -163,22 +163,6 @@ def test_cancel_inside_an_svd(make: Callable[..., Broker], tmp_path: Path) -> No
 
 
 @linux
-def test_the_end_of_a_session(make: Callable[..., Broker]) -> None:
-    broker = make()
-    job = submit(broker, "a")
-    process = process_of(job)
-    waiting = submit(broker, "b")
-    for session in ("a", "b", "nobody"):
-        broker.end_session(session)
-    assert (job.state, waiting.state) == ("cancelled", "cancelled")
-    assert until(lambda: status(process) in ("", "Z")) < death_takes()
-    until(lambda: broker.snapshot().reserved_gb == 0)
-    again = submit(broker, "a", WHO)
-    until(lambda: ended(again))
-    assert again.state == "done"
-
-
-@linux
 def test_close_leaves_no_process(make: Callable[..., Broker]) -> None:
     broker = make(running=2, quantum=0.05)
     jobs = [submit(broker, name) for name in "abc"]

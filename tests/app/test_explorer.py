@@ -236,7 +236,7 @@ def test_own_series(make: Callable[..., Explorer]) -> None:
     until(explorer, finished(explorer))
     assert explorer.runner.state == "done", explorer.runner.message
     assert len(explorer.result)
-    folders = [explorer.run.folder, explorer.upload._file.parent]
+    folders = [explorer.run.folder, explorer.upload._files[-1].parent]
     explorer.close()
     assert not any(folder.exists() for folder in folders)  # nothing of it stays behind
 

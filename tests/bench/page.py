@@ -2,14 +2,16 @@
 
     python tests/bench/page.py [--repeats 5] [--out assets/page-benchmark.md]
 
-Also names what blocked the server's event loop for more than 100 ms while it trained.
+Also what held the server's event loop while it trained, longest first, by name (watched.py).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -20,7 +22,6 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "browser"))
-os.environ["PYTHONASYNCIODEBUG"] = "1"  # the event loop then logs what takes longer than 100 ms
 
 from conftest import ARGUMENTS, chromium_path  # noqa: E402
 from explorer import PATIENCE, free_port, server, wait_trained  # noqa: E402
@@ -43,7 +44,6 @@ for repeat in range(int(__import__("sys").argv[1])):
     rfm.evaluate(model, data)
     print(time.perf_counter() - began)
 """
-SLOW = re.compile(r"Executing (.*) took ([\d.]+) seconds")
 
 
 def main() -> None:
@@ -70,34 +70,44 @@ def measure(browser: Browser, repeats: int, folder: Path) -> tuple[dict[str, lis
     opened: list[float] = []
     shared: list[float] = []
     trained: list[float] = []
-    log = folder / "log"
-    with server(log=log) as address:
+    log, seen = folder / "log", folder / "seen.json"
+    watched = (str(ROOT / "tests" / "bench" / "watched.py"), str(seen))
+    with server(log=log, program=watched) as address:
         for repeat in range(repeats):
             shared.append(first_picture(browser, address))
             opened.append(first_picture(browser, f"{address}/?seed={100 + repeat}"))
-        mark = log.stat().st_size
         page = browser.new_page()
         page.goto(address)
         wait_trained(page)
         page.get_by_role("button", name="More settings").click()
         seed = page.get_by_label("Seed", exact=True)
+        process = int(log.with_suffix(".pid").read_text())
         for repeat in range(repeats):
             seed.fill(str(500 + repeat))
             seed.press("Enter")
             page.wait_for_timeout(1500)
             if repeat == 0:
-                mark = log.stat().st_size
+                held_since(process, seen)  # what was before does not count
             began = time.perf_counter()
             page.get_by_role("button", name="Train").click()
             page.get_by_role("button", name="Cancel", disabled=False).wait_for(timeout=PATIENCE)
             wait_trained(page)
             trained.append(time.perf_counter() - began)
+        held = held_since(process, seen)
         page.close()
-        text = log.read_bytes()[mark:].decode()
     found["page open to first picture (trained before)"] = shared
     found["page open to first trained picture"] = opened
     found["Train to the finished picture"] = trained
-    return found, sorted(((float(s), what) for what, s in SLOW.findall(text)), reverse=True)
+    return found, held
+
+
+def held_since(process: int, seen: Path) -> dict[str, Any]:
+    """What the watch saw since it was last asked."""
+    seen.unlink(missing_ok=True)
+    os.kill(process, signal.SIGUSR1)
+    while not seen.exists() or not seen.read_text(encoding="utf-8"):
+        time.sleep(0.05)
+    return dict(json.loads(seen.read_text(encoding="utf-8")))
 
 
 def bare_pages(browser: Browser, repeats: int) -> list[float]:
@@ -148,18 +158,19 @@ def report(measured: dict[str, list[float]], blocked: Any, repeats: int) -> str:
             f"| {name} | {middle:.2f} | {min(values):.2f} | {max(values):.2f} "
             f"| {middle / bare:.1f} | {middle / fit:.1f} |"
         )
+    held = sorted(blocked["long"], key=lambda h: h["cpu"], reverse=True)
+    over = sum(h["cpu"] > 0.1 for h in held)
     lines.append(
-        "\nWhat held the event loop for more than 100 ms while it trained, longest first:\n"
+        f"\nWhile it trained the event loop ran {blocked['callbacks']:,} callbacks; {over} used "
+        "the processor for more than 100 ms. The longest, with the place most of the time was in "
+        "(innermost of ours, innermost of all; waiting means other processes had the core):\n"
     )
-    lines += [f"* {seconds:.2f} s: `{shorten(what)}`" for seconds, what in blocked[:8]]
-    if not blocked:
-        lines.append("* nothing")
+    lines.append("| processor | with waiting | ours | innermost |")
+    lines.append("|---|---|---|---|")
+    for h in held[:8]:
+        places = f"{h['ours'] or 'none'} | {h['inner']}"
+        lines.append(f"| {h['cpu'] * 1000:.0f} ms | {h['wall'] * 1000:.0f} ms | {places} |")
     return "\n".join(lines) + "\n"
-
-
-def shorten(what: str) -> str:
-    """Of a handle's repr the function and its place, without folders of this machine."""
-    return re.sub(r"/[^\s'\"]*/(?=[\w-]+/[\w.-]+\.py)", "", what)[:160]
 
 
 if __name__ == "__main__":

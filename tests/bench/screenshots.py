@@ -30,7 +30,6 @@ def main() -> None:
             compared(page, address, folder)
             page.set_viewport_size({"width": 1440, "height": 1000})
             images(page, address, folder)
-            narrow(page, address, folder)
         browser.close()
 
 
@@ -64,14 +63,6 @@ def images(page: Page, address: str, folder: Path) -> None:
     page.get_by_label("Toggle theme").click()
     page.wait_for_timeout(3000)
     page.screenshot(path=folder / "explorer-dark.png")
-
-
-def narrow(page: Page, address: str, folder: Path) -> None:
-    page.set_viewport_size({"width": 800, "height": 1000})
-    page.goto(f"{address}/?tab=features")
-    wait_trained(page)
-    page.wait_for_timeout(3000)
-    page.screenshot(path=folder / "explorer-narrow.png")
 
 
 if __name__ == "__main__":

@@ -55,10 +55,10 @@ def _descends(process: int, ancestor: int) -> bool:
 
 
 @contextmanager
-def server(*options: str, log: Path) -> Iterator[str]:
+def server(*options: str, log: Path, program: tuple[str, ...] = ("-m", "app")) -> Iterator[str]:
     """The address of a fresh server, started as the launcher starts it."""
     port = free_port()
-    command = [sys.executable, "-m", "app", "--no-show", "--port", str(port), *options]
+    command = [sys.executable, *program, "--no-show", "--port", str(port), *options]
     with log.open("wb") as out:
         process = subprocess.Popen(
             command, cwd=ROOT, stdout=out, stderr=out, env={**os.environ, "OMP_NUM_THREADS": "1"}
