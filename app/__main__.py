@@ -60,6 +60,7 @@ def serve(options: argparse.Namespace) -> None:
 
     from .broker import configure, get_broker
     from .folder import sweep
+    from .gallery import ROUTES
     from .page import TITLE, make_page
     from .prepare import prepare
 
@@ -77,14 +78,16 @@ def serve(options: argparse.Namespace) -> None:
     prepare()
     here = "localhost" if options.address in ("127.0.0.1", "0.0.0.0") else options.address
     print(f"{TITLE} is at http://{here}:{port}  (Ctrl-C ends it)", flush=True)
+    print(f"For lectures: http://{here}:{port}/gallery", flush=True)
     extra = {"basic_auth": options.password} if options.password else {}
     pn.serve(
-        {"/": make_page},
+        {"/": lambda: make_page(gallery=True)},
         title={"/": TITLE},
         address=options.address,
         port=port,
         websocket_origin=[f"{here}:{port}", f"127.0.0.1:{port}", *options.allow_origin],
         show=not options.no_show,
+        extra_patterns=ROUTES,
         # a link to somebody's session must not be guessable, nor live longer than the server
         sign_sessions=True,
         secret_key=secrets.token_urlsafe(32),

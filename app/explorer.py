@@ -6,13 +6,17 @@ import logging
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import panel as pn
 
 from rfm_core import InvalidInput, PaperRow
+from rfm_core.checks import real
 
+from .cell import Cell
 from .folder import Run
+from .notebook import CONNECTING, Bundle, bundle
 from .pins import Pin, PinBoard
 from .plan import make_plan
 from .runbar import RunBar
@@ -35,7 +39,9 @@ class Explorer(pn.viewable.Viewer):
     """``Explorer(system="L96", architecture="LocalSkip")`` in a notebook cell, or a page's content.
 
     Keywords are settings. Results are reachable while and after it trains: ``explorer.run`` has all
-    of them, ``explorer.result`` the forecast times, ``explorer.model`` the trained model.
+    of them, ``explorer.result`` the forecast times, ``explorer.model`` the trained model. It trains
+    in a process of its own and never holds up the kernel; ``explorer.wait()`` does, until it is
+    over. ``Explorer(story="ridge")`` plays a story (``app.stories``).
     """
 
     def __init__(
@@ -45,6 +51,7 @@ class Explorer(pn.viewable.Viewer):
         hide: tuple[str, ...] = (),
         only: str = "",
         tab: str = "",
+        story: str = "",
         train: bool = True,
         **settings: Any,
     ) -> None:
@@ -71,8 +78,10 @@ class Explorer(pn.viewable.Viewer):
         self.runbar = RunBar(self)
         names = [name for name in self.settings.param if name != "name"]
         self.settings.param.watch(self._changed, names)
+        if story:
+            self.complaints += self.stories.open(story)
         self.runbar.say_complaints(self.complaints)
-        if train:
+        if train and self.stories.story is None:
             self.train()
 
     # --- settings -------------------------------------------------------------------------
@@ -114,6 +123,7 @@ class Explorer(pn.viewable.Viewer):
     @property
     def result(self) -> Any:
         """Forecast times of everything done so far (``app.scene.Times``), or None."""
+        self.runner.tick()  # a cell that is run keeps the kernel from looking by itself
         return None if self.run is None else self.run.times
 
     @property
@@ -121,6 +131,7 @@ class Explorer(pn.viewable.Viewer):
         """The trained model (``rfm_core.Model``), or None before there is one."""
         from rfm_core import load
 
+        self.runner.tick()
         path = None if self.run is None else self.run.model_path
         return None if path is None else load(path, device="cpu")
 
@@ -132,6 +143,14 @@ class Explorer(pn.viewable.Viewer):
     def trajectory(self) -> Trajectory | None:
         """The one that is shown."""
         return None if self.run is None else self.run.trajectory(*self.selected)
+
+    def wait(self, seconds: float = 600.0) -> bool:
+        """Until everything that was asked for is done, at most so long; whether it is over."""
+        until = time.monotonic() + real("seconds", seconds, "It is how long to wait.", 0.0, 1e6)
+        while self.runner.active and self.runner.state != "paused" and time.monotonic() < until:
+            self.runner.tick()
+            time.sleep(0.05)
+        return not self.runner.active
 
     # --- running --------------------------------------------------------------------------
 
@@ -182,15 +201,23 @@ class Explorer(pn.viewable.Viewer):
         self._loaded = True
         self.wake()
 
+    def _pause_drawing(self) -> None:
+        """A notebook is about to show this: nothing may change until its page has drawn it."""
+        self._loaded, self._waiting = False, True
+        if self._pump is not None and self._pump.running:
+            self._pump.stop()
+        self.runbar.stage.say(CONNECTING)
+
     def _tick(self) -> None:
         try:
             self._hold_on_if_alone()
-            self.runner.tick()
-            self.upload.tick()
-            self.runbar.follow_run()
-            self.stories.follow_run()
-            self.pinboard.follow_run()
-            self.stage.draw()
+            with in_one_message():
+                self.runner.tick()
+                self.upload.tick()
+                self.runbar.follow_run()
+                self.stories.follow_run()
+                self.pinboard.follow_run()
+                self.stage.draw()
         except Exception:
             log.exception("the page could not be updated")
             self.runbar.refuse("Something went wrong while drawing. The log has the details.")
@@ -246,16 +273,24 @@ class Explorer(pn.viewable.Viewer):
         """In a notebook: controls beside pictures."""
         if self._view is None:
             middle = pn.Column(*self.main(), sizing_mode="stretch_width", min_width=400)
+            parts = [middle]
             if self.stage.only:
-                self._view = middle
+                self.runbar.buttons.visible = False
             else:
-                side = pn.Column(*self.side(), width=320, max_height=1100, scroll=True)
-                self._view = pn.Row(side, middle, sizing_mode="stretch_width")
+                parts.insert(0, pn.Column(*self.side(), width=320, max_height=1100, scroll=True))
+            when = {"begun": self._pause_drawing, "drawn": self._begin}
+            self._view = Cell(*parts, sizing_mode="stretch_width", **when)
         return self._view
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Bundle:
+        return bundle(self)
 
     @classmethod
     def view(cls, key: str, **settings: Any) -> Explorer:
-        """A single picture, without the settings: ``Explorer.view("features", system="L63")``."""
+        """A single picture that trains by itself: ``Explorer.view("features", system="L63")``.
+
+        With its sentences and a line of progress, without controls.
+        """
         known = [kind.key for kind in VIEWS]
         if key not in known:
             raise InvalidInput(f"There is no view {key!r}. Views are: {', '.join(known)}.")
@@ -270,8 +305,18 @@ class Explorer(pn.viewable.Viewer):
         self.upload.close()
 
 
+def in_one_message() -> AbstractContextManager[None]:
+    """What changes meanwhile goes to the browser together, which then draws once."""
+    return pn.io.hold() if _session() is not None else nullcontext()  # a notebook does so itself
+
+
 def watched() -> bool:
     """Has this session a browser? In a notebook nobody can tell, so yes."""
-    context = pn.state.curdoc.session_context if pn.state.curdoc is not None else None
-    session = getattr(context, "session", None)
+    session = _session()
     return session is None or session.connection_count > 0
+
+
+def _session() -> Any:
+    """Bokeh's, of a served page."""
+    context = pn.state.curdoc.session_context if pn.state.curdoc is not None else None
+    return getattr(context, "session", None)

@@ -12,10 +12,15 @@ from panel_material_ui.template.base import Page
 
 from .explorer import Explorer
 from .settings import OWN
+from .theme import THEME
 
 log = logging.getLogger("rfm_explorer")
 TITLE = "RFM Explorer"
-PAGE_KEYS = ("hide", "view", "tab")  # what is shown, as opposed to what is run
+PAGE_KEYS = ("hide", "view", "tab", "story")  # what is shown, as opposed to what is run
+TO_GALLERY = (
+    '<a href="gallery" style="color: var(--panel-on-primary-color, #fff); font-size: 17px">'
+    "Gallery</a>"
+)
 LONGEST_QUERY = 4000  # characters; a link of ours has a few hundred
 
 
@@ -24,14 +29,15 @@ def serve_session() -> None:
     make_page().servable(title=TITLE)
 
 
-def make_page() -> Any:
-    """The page for the session that is being made."""
+def make_page(gallery: bool = False) -> Any:
+    """The page for the session that is being made; ``gallery``: there is one to link to."""
     query = read_address()
     explorer = Explorer(
         query={k: v for k, v in query.items() if k not in PAGE_KEYS},
         hide=tuple(part for part in query.get("hide", "").split(",") if part),
         only=query.get("view", ""),
         tab=query.get("tab", ""),
+        story=query.get("story", ""),
     )
     keep_address(explorer, query)
     if pn.state.curdoc is not None and pn.state.curdoc.session_context is not None:
@@ -39,6 +45,7 @@ def make_page() -> Any:
     sidebar = [] if explorer.stage.only else explorer.side()
     page = Page(
         title=TITLE,
+        header=[pn.pane.HTML(TO_GALLERY, align="center")] if gallery else [],
         sidebar=sidebar,
         sidebar_width=340,
         main=[pn.Column(*explorer.main(), sizing_mode="stretch_width", margin=(8, 8))],
@@ -80,10 +87,3 @@ def keep_address(explorer: Explorer, query: dict[str, str]) -> None:
     names = [name for name in explorer.settings.param if name != "name"]
     explorer.settings.param.watch(write, names)
     write()
-
-
-_BUTTONS: dict[str, Any] = {"button": {"textTransform": "none"}}
-THEME: dict[str, Any] = {
-    "light": {"palette": {"primary": {"main": "#0072B2"}}, "typography": _BUTTONS},
-    "dark": {"palette": {"primary": {"main": "#56B4E9"}}, "typography": _BUTTONS},
-}

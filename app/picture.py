@@ -15,15 +15,65 @@ from functools import lru_cache
 from typing import Any
 
 import holoviews as hv
+import numpy as np
 import panel as pn
 import param
 from bokeh.document import Document
 from bokeh.model import Model
+from bokeh.models import Axis, Legend, Plot, Title
 from bokeh.util.serialization import make_id
 
 Element = Any  # hv.Element | hv.Overlay
 Tapped = Callable[[int], None]
 _NAME = re.compile(r'"id": "(p\d+)"')
+FONT = '"Roboto", "Helvetica", "Arial", sans-serif'
+TEXT, MUTED, LINE = "rgba(0, 0, 0, 0.87)", "rgba(0, 0, 0, 0.6)", "rgba(0, 0, 0, 0.22)"
+# as panel_material_ui dresses a figure in the browser, in its light theme: what is so already
+# costs neither a second layout there nor two hundred messages back
+LIGHT: dict[type[Model], dict[str, Any]] = {
+    Axis: {
+        **dict.fromkeys(
+            ("axis_line_color", "major_tick_line_color", "minor_tick_line_color"), LINE
+        ),
+        **dict.fromkeys(("axis_line_alpha", "major_tick_line_alpha", "minor_tick_line_alpha"), 0),
+        "major_label_text_color": MUTED,
+        "major_label_text_font": FONT,
+        "major_label_text_font_size": "0.925em",
+        "axis_label_text_color": TEXT,
+        "axis_label_text_font": FONT,
+        "axis_label_text_font_size": "1em",
+        "axis_label_text_font_style": "normal",
+        "axis_label_standoff": 12,
+    },
+    Legend: {
+        "background_fill_color": "#fff",
+        "background_fill_alpha": 0,
+        "border_line_alpha": 0,
+        "label_text_color": TEXT,
+        "label_text_font": FONT,
+        "label_text_font_size": "0.95em",
+        "title_text_color": MUTED,
+        "title_text_font": FONT,
+        "title_text_font_size": "0.95em",
+        "title_text_font_style": "normal",
+        "spacing": 8,
+        "label_standoff": 8,
+        "glyph_width": 14,
+        "glyph_height": 14,
+    },
+    Title: {
+        "text_color": TEXT,
+        "text_font": FONT,
+        "text_font_size": "1.05em",
+        "text_font_style": "normal",
+    },
+    Plot: {
+        "background_fill_color": "#fff",
+        "border_fill_color": "#fff",
+        "outline_line_color": TEXT,
+        "outline_line_alpha": 0,
+    },
+}
 OTHER_GLYPHS = ("nonselection_glyph", "selection_glyph", "muted_glyph", "hover_glyph")
 
 
@@ -79,7 +129,9 @@ class Picture:
         assert self.element is not None
         leaves = list(_leaves(self.element))
         for source, part, leaf in zip(self._sources, template.parts, leaves, strict=True):
-            source.data = _columns(part, leaf)
+            columns = _columns(part, leaf)
+            if not _same(columns, source.data):  # truth, while its forecast grows
+                source.data = columns
         options = _plot_options(self.element)
         for axis in ("x", "y"):
             low, high = options[f"{axis}lim"]
@@ -145,9 +197,13 @@ class _Template:
             renderer.update(**dict.fromkeys(OTHER_GLYPHS, None))
         for source in sources:
             source.data = {name: [] for name in source.data}
+        for model in figure.references():
+            for kind, look in LIGHT.items():
+                if isinstance(model, kind):
+                    model.update(**look)
         document = Document()
         document.add_root(figure)
-        self._json = json.dumps(document.to_json())
+        self._json = json.dumps(document.to_json(deferred=False))
 
     def copy(self) -> Any:
         """One with names of its own, since two of them may be in one document."""
@@ -183,6 +239,16 @@ def _columns(part: Any, leaf: Any) -> dict[str, Any]:
     style = part.lookup_options(leaf, "style")[part.cyclic_index]
     data, _, _ = part.get_data(leaf, {}, style)
     return dict(data)
+
+
+def _same(new: dict[str, Any], old: dict[str, Any]) -> bool:
+    return new.keys() == old.keys() and all(
+        isinstance(values, np.ndarray)
+        and isinstance(old[name], np.ndarray)
+        and values.dtype == old[name].dtype
+        and np.array_equal(values, old[name], equal_nan=values.dtype.kind == "f")
+        for name, values in new.items()
+    )
 
 
 def _plot_options(element: Element) -> dict[str, Any]:

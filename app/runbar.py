@@ -45,17 +45,18 @@ class RunBar:
         self.lead = Text("", "lead", margin=(6, 10))
         self.trouble = Text("", "error", margin=(4, 10))
         self.link_trouble = Text("", "warning", margin=(4, 10))
+        self.buttons = pn.FlexBox(
+            self.train,
+            self.pause,
+            self.cancel,
+            self.pin,
+            self.paper,
+            align_items="center",
+            gap="6px",
+        )
         self.layout = pn.Column(
             self.link_trouble.pane,
-            pn.FlexBox(
-                self.train,
-                self.pause,
-                self.cancel,
-                self.pin,
-                self.paper,
-                align_items="center",
-                gap="6px",
-            ),
+            self.buttons,
             self.cost.pane,
             self.bar,
             self.stage.pane,
@@ -148,7 +149,7 @@ class RunBar:
             self.bar.param.update(variant="determinate", value=round(100 * fraction))
         elif active:
             self.bar.param.update(variant="indeterminate")
-        self.bar.visible = active
+        self.bar.sx = {} if active else {"visibility": "hidden"}  # and the figures stay in place
         if runner.state == "paused":
             text = f"Paused. {text}"
         if left is not None and active:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import panel_material_ui as pmui
 
 from .folder import Run
-from .stories import STORIES, Numbers, Story
+from .stories import BY_KEY, STORIES, Numbers, Story
 from .text import Text
 
 if TYPE_CHECKING:
@@ -37,8 +37,15 @@ class StoryBox:
         self.layout = self.choice
         self.reading = Text("", "story", margin=(8, 10))
 
+    def open(self, key: str) -> list[str]:
+        """Begin with this story; or why not."""
+        if key not in BY_KEY:
+            return [f"There is no story {key[:40]!r}. There are: {', '.join(BY_KEY)}."]
+        self.choice.value = key
+        return []
+
     def _choose(self, event: Any) -> None:
-        chosen = {story.key: story for story in STORIES}.get(event.new)
+        chosen = BY_KEY.get(event.new)
         self.story, self.act = chosen, ""
         if chosen is None:
             self.reading.say("")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .views.base import View
 
 # The browser has the pictures, so it writes them: every figure in sight, as Bokeh itself exports.
+# A notebook's page holds other cells, too: only what belongs to the button's document is ours.
 EXPORT = """
 const figures = [];
 const walk = (view) => {
@@ -19,7 +20,9 @@ const walk = (view) => {
   if (view.model != null && view.model.type === "Figure" && view.export != null) figures.push(view);
   for (const child of (view.children != null ? Array.from(view.children()) : [])) walk(child);
 };
-for (const root of Array.from(Bokeh.index.roots)) walk(root);
+for (const root of Array.from(Bokeh.index.roots)) {
+  if (root.model.document === button.document) walk(root);
+}
 const seen = figures.filter((view) => view.el.getClientRects().length > 0);
 let number = 0;
 for (const view of seen) {
@@ -48,7 +51,8 @@ def export_buttons(view: View) -> pn.viewable.Viewable:
         button = small_button(kind.upper(), f"Save the pictures in sight as {kind.upper()}")
         stem = f"rfm-{view.key}"
         button.js_on_click(
-            code=f"(async () => {{ const kind = '{kind}', stem = '{stem}';{EXPORT}}})()"
+            args={"button": button},
+            code=f"(async () => {{ const kind = '{kind}', stem = '{stem}';{EXPORT}}})()",
         )
         buttons.append(button)
     for kind, content in (("csv", view.csv), ("npz", view.npz)):

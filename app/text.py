@@ -27,15 +27,20 @@ class Text:
         return self._text
 
     def say(self, text: str) -> None:
-        """Show this instead; line breaks are kept. An empty text takes no room."""
+        """Show this instead; line breaks are kept. An empty text takes no room.
+
+        It is not made invisible: then Bokeh lays out every figure on the page again, a second of a
+        slow browser's time.
+        """
         if text == self._text and self.pane.object:
             return
         self._text = text
         self.pane.object = f'<div class="rfm-text {self._kind}">{escape(text)}</div>'
-        self.pane.visible = bool(text)
 
 
 STYLE = """
+:host { min-height: 0; }
+.rfm-text:empty { display: none; }
 .rfm-text { white-space: pre-line; line-height: 1.45; overflow-wrap: anywhere; }
 .rfm-text.plain { font-size: 15px; }
 .rfm-text.lead { font-size: 18px; }

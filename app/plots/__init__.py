@@ -9,3 +9,6 @@ import holoviews as hv
 import holoviews.plotting.bokeh
 
 hv.Store.set_current_backend("bokeh")
+# a few thousand points need no WebGL: every paint would copy its picture back from there, which
+# without a graphics card took as long as all the rest of opening the page
+hv.renderer("bokeh").webgl = False

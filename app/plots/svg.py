@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -44,6 +46,18 @@ class Sheet:
         back = [(x - 10 * dx + 5 * s * dy, y - 10 * dy + 5 * s * dx) for s in (-1, 1)]
         points = " ".join(f"{a:g},{b:g}" for a, b in [(x, y), *back])
         self.parts.append(f"<polygon {_attributes(points=points, fill=color)}/>")
+
+    def picture(self, x: float, y: float, width: float, height: float, png: bytes) -> None:
+        """A PNG stretched to this place, its cells with sharp edges; it is part of the drawing."""
+        source = "data:image/png;base64," + base64.b64encode(png).decode()
+        look = {"preserveAspectRatio": "none", "style": "image-rendering:pixelated"}
+        place = _attributes(x=x, y=y, width=width, height=height, href=source, **look)
+        self.parts.append(f"<image {place}/>")
+
+    def window(self, x: float, y: float, width: float, height: float, parts: Sequence[str]) -> None:
+        """What was drawn elsewhere, seen through a frame that cuts off the rest."""
+        place = _attributes(x=x, y=y, width=width, height=height)
+        self.parts.append(f"<svg {place}>{''.join(parts)}</svg>")
 
     def svg(self, label: str) -> str:
         """The drawing, as wide as its place; ``label`` is what a screen reader says."""

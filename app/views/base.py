@@ -35,6 +35,7 @@ class View:
         self._layout: pn.viewable.Viewable | None = None
         self._drawn: Any = None
         self._empty = Text("", "plain")
+        self._offering = False
 
     # --- to be filled in ------------------------------------------------------------------
 
@@ -104,8 +105,15 @@ class View:
         widget = pmui.Select(
             label=label, options=options, value=value, size="small", width=190, **more
         )
-        widget.param.watch(lambda _: self.redraw(), "value")
+        widget.param.watch(lambda _: None if self._offering else self.redraw(), "value")
         return widget
+
+    def offer(self, widget: pmui.Select, options: list[Any]) -> None:
+        """Other options while drawing: what follows draws the first of them, nothing twice."""
+        if list(widget.options) != options:
+            self._offering = True
+            widget.param.update(options=options, value=options[0])
+            self._offering = False
 
     def csv(self) -> io.BytesIO:
         """All arrays of equal length side by side, several tables one below the other."""

@@ -50,8 +50,7 @@ class ClimateView(View):
             return
         self.say_empty("")
         names = list(climate.columns)
-        if list(self.column.options) != names:
-            self.column.param.update(options=names, value=names[0])
+        self.offer(self.column, names)
         self.column.visible = len(names) > 1
         yield lambda: self._marginal(info, climate)
         yield lambda: self._spectrum(info, climate)

@@ -45,8 +45,7 @@ class FeaturesView(View):
         if features is None:
             return
         units = list(range(1, len(features.units) + 1))
-        if list(self.unit.options) != units:
-            self.unit.param.update(options=units, value=1)
+        self.offer(self.unit, units)
         yield lambda: self._zones(features)
         yield lambda: self._shares(features)
         yield lambda: self._naive(features)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PLAY_MILLISECONDS = 100
 LIVE_SECONDS = 0.5  # between two drawings of a growing forecast
+REST_SECONDS = 2.0  # and of what is below it: a browser draws longer than a worker forecasts
 OTHERS = 6  # further tests in the picture of the error
 PLAY_SECONDS = 15.0  # for one trajectory
 
@@ -34,7 +35,7 @@ class ForecastView(View):
 
     def build(self) -> pn.viewable.Viewable:
         settings = self.explorer.settings
-        self._drawn_at = 0.0
+        self._drawn_at = self._rest_drawn_at = 0.0
         self.curves = [Picture(170, f"component-{k}") for k in range(5)]
         self.images = {which: Picture(210, which) for which in ("truth", "forecast", "error")}
         self.attractor = Picture(420, "attractor")
@@ -115,9 +116,11 @@ class ForecastView(View):
                     yield partial(self._curve, picture, info, trajectory, column)
                 else:
                     picture.clear()
-        if flat:
-            yield partial(self._attractor, info, trajectory)
-        yield partial(self._growth, info, trajectory)
+        if trajectory.done or self._drawn_at - self._rest_drawn_at > REST_SECONDS:
+            self._rest_drawn_at = self._drawn_at
+            if flat:
+                yield partial(self._attractor, info, trajectory)
+            yield partial(self._growth, info, trajectory)
         self.reading.say(words.forecast_sentence(info, trajectory))
         self.growth_reading.say(words.error_sentence(info, trajectory))
 
@@ -129,8 +132,7 @@ class ForecastView(View):
 
     def _attractor(self, info: Info, shown: Trajectory) -> None:
         options = plots.planes(info)
-        if list(self.plane.options) != options:
-            self.plane.param.update(options=options, value=options[0])
+        self.offer(self.plane, options)
         self.angle.visible = self.plane.value == "3D"
         self.attractor.show(
             plots.attractor(

@@ -51,8 +51,7 @@ class RegressionView(View):
             return
         self.say_empty("")
         units = list(range(1, len(regression.units) + 1))
-        if list(self.unit.options) != units:
-            self.unit.param.update(options=units, value=1)
+        self.offer(self.unit, units)
         self.unit.visible = len(units) > 1
         number = self.unit.value - 1
         yield lambda: self._values(regression, number)

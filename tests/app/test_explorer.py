@@ -25,7 +25,9 @@ def shelf() -> Iterator[Shelf]:
 
 
 @pytest.fixture
-def make(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Explorer]]:
+def make(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> Iterator[Callable[..., Explorer]]:
     monkeypatch.setattr("app.explorer.get_shelf", lambda: shelf)
     made: list[Explorer] = []
 
@@ -38,6 +40,7 @@ def make(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[...
     for one in made:
         one.close()
     assert shelf.broker.snapshot().running == 0
+    assert not [r for r in caplog.get_records("call") if r.exc_info], caplog.text
 
 
 def until(explorer: Explorer, done: Callable[[], bool], seconds: float = 60.0) -> None:

@@ -193,6 +193,49 @@ def test_pause_and_resume(page: Page, address: str) -> None:
     wait_trained(page)
 
 
+def test_the_attractor_turns_and_the_forecast_plays(page: Page, address: str) -> None:
+    open_page(page, address)
+
+    def columns(figure: int, *glyphs: str) -> list[Any]:
+        return [s["columns"] for s in figures(page)[figure]["sources"] if s["glyph"] in glyphs]
+
+    wait_for(page, lambda: len(figures(page)) == 5)  # three components, attractor, error
+    solid = columns(3, "Line")
+    turn = page.get_by_role("slider", name="Turn (degrees)")
+    turn.focus()
+    turn.press("ArrowRight")
+    turned = wait_for(page, lambda: (now := columns(3, "Line")) != solid and now)
+    choose(page, "Attractor", "x-z")
+    wait_for(page, lambda: columns(3, "Line") != turned)
+    turn.wait_for(state="hidden")
+
+    def marks() -> list[float]:
+        """Where vertical lines stand: the end of the forecast, and now."""
+        ends = (column.items() for column in columns(0, "Segment"))
+        return [x for items in ends for name, xs in items if name.endswith("_x") for x in xs]
+
+    still = marks()
+    page.get_by_role("button", name="Play").click()
+    places: set[float] = set()
+    wait_for(page, lambda: places.update(set(marks()) - set(still)) or len(places) > 2)
+    page.get_by_role("button", name="Play").click()
+    wait_for(page, lambda: marks() == still)
+
+
+def test_a_full_server_shows_the_place_in_the_queue(
+    page: Page, browser: Browser, tmp_path: Path
+) -> None:
+    with server("--jobs", "1", log=tmp_path / "log") as alone:
+        other = browser.new_page()
+        other.goto(f"{alone}/?n_train=500000&width=1448&n_test=2&seed=31")
+        other.get_by_role("button", name="Cancel", disabled=False).wait_for(timeout=PATIENCE)
+        page.goto(f"{alone}/?{QUICK}&seed=32")
+        page.get_by_text("place 1 in the queue").wait_for(timeout=PATIENCE)
+        wait_trained(page)  # turns are fair: the long job does not keep it waiting
+        assert other.get_by_role("button", name="Cancel", disabled=False).count() == 1
+        other.close()
+
+
 def test_pins_overlay_and_differ(page: Page, address: str) -> None:
     open_page(page, address, f"{QUICK}&tab=density")
     page.get_by_role("button", name="Pin this run").click()

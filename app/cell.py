@@ -1,0 +1,181 @@
+"""The explorer's place in a notebook: everything comes from this machine, once, and in order.
+
+Panel alone puts the code of all widgets into each of them (54 megabytes for an explorer), asks a
+CDN for style sheets that come later, and begins to send before the page has drawn what it sends to,
+after which that page never understands a message again.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+from bokeh.core.serialization import Serializer
+from bokeh.models import GlobalInlineStyleSheet, ImportedStyleSheet, Plot
+from bokeh.models.ui import UIElement
+from panel.io.model import diff
+from panel.io.notebook import push
+from panel.io.resources import CDN_DIST, DIST_DIR, LOCAL_DIST
+from panel.models.esm import ReactComponent
+from panel_material_ui.base import DIST_PATH
+
+from .theme import THEME
+
+Model = Any  # bokeh.model.Model
+BEAT_MILLISECONDS = 100
+SENT_BY_US = "embedded"  # Panel itself sends nothing to a root that has this tag
+ICONS = (
+    ".material-icons { font-family: 'Material Icons'; font-weight: normal; font-style: normal; "
+    "line-height: 1; letter-spacing: normal; text-transform: none; display: inline-block; "
+    "white-space: nowrap; direction: ltr; font-feature-settings: 'liga'; }"
+)
+
+
+@cache
+def icon_font() -> str:
+    """The font whose ligatures are the icons: the page of a notebook has none, and no CDN."""
+    [path] = DIST_PATH.glob("material-icons-[A-Z]*.woff2")
+    data = base64.b64encode(path.read_bytes()).decode()
+    source = f"url(data:font/woff2;base64,{data}) format('woff2')"
+    return f"@font-face {{ font-family: 'Material Icons'; src: {source}; }}"
+
+
+class Drawn(pn.custom.JSComponent):
+    """Counts how often a browser has drawn the page around it."""
+
+    times = param.Integer(0)
+
+    _esm = """
+    export function render({model, view}) {
+      const tell = () => {
+        if (Array.from(Bokeh.index.roots).includes(view.root)) model.times += 1;
+        else setTimeout(tell, 50);
+      };
+      tell();
+      return document.createElement("span");
+    }
+    """
+
+
+class Cell(pmui.Row):
+    """A row of things. ``begun()`` and ``drawn()`` are called before and after a page draws it."""
+
+    def __init__(
+        self, *objects: Any, begun: Callable[[], None], drawn: Callable[[], None], **more: Any
+    ) -> None:
+        self._seen = Drawn(width=0, height=0, margin=0)
+        super().__init__(*objects, self._seen, theme_config=THEME, hooks=[self._later], **more)
+        self._begun, self._drawn = begun, drawn
+        self._pages: dict[str, _Page] = {}  # by number of their root
+        self._seen.param.watch(self._was_drawn, "times")
+        self._pulse = pn.state.add_periodic_callback(self._beat, BEAT_MILLISECONDS, start=False)
+
+    def _get_model(
+        self, doc: Any, root: Model = None, parent: Model = None, comm: Any = None
+    ) -> Model:
+        if doc.session_context is not None:  # served: the server has files and keeps order
+            return super()._get_model(doc, root, parent, comm)
+        self._begun()
+        pn.state._stylesheets[doc] = _Sheets()
+        model: Model = super()._get_model(doc, root, parent, comm)
+        _lighten(model)
+        # all widgets share one module: it goes with that one of them which the page makes first
+        first = next(_made(Serializer().encode(model)))
+        model.select_one({"id": first}).esm = self._render_esm()
+        model.stylesheets = [*model.stylesheets, GlobalInlineStyleSheet(css=icon_font())]
+        top = root or model
+        self._pages[top.ref["id"]] = _Page(top, doc, comm)
+        return model
+
+    def _later(self, view: Any, root: Model, changed: Any, old: Any) -> None:
+        """Panel calls this for what comes to a page, before it is sent."""
+        ref = root.ref["id"]
+        if changed is not self and ref in self._pages and ref in changed._models:
+            _lighten(changed._models[ref][0])
+
+    def _was_drawn(self, event: Any) -> None:
+        if not self._pulse.running:
+            self._pulse.start()
+        self._drawn()
+
+    def _beat(self) -> None:
+        for ref in [ref for ref in self._pages if ref not in pn.state._views]:
+            del self._pages[ref]  # its cell was cleared or run again
+        for page in self._pages.values():
+            page.send()
+        if not self._pages:
+            self._pulse.stop()
+
+
+class _Page:
+    """One showing of a cell. What changes is sent by ``send``, in its order and all together."""
+
+    def __init__(self, root: Model, doc: Any, comm: Any) -> None:
+        self.doc, self.comm = doc, comm
+        self.missed: list[Any] = []
+        root.tags = [*root.tags, SENT_BY_US]
+        doc.hold()
+        if comm is not None:
+            doc.on_change(self._miss)
+
+    def _miss(self, event: Any) -> None:
+        """When the page tells of a click, Panel drops what was to be sent; but not its echo."""
+        if event.setter is None:
+            self.missed.append(event)
+
+    def send(self) -> None:
+        """What has changed since the last time, what is inside of Bokeh's figures included."""
+        if self.comm is None:  # jupyter_bokeh listens to the document
+            self.doc.unhold()
+            self.doc.hold()
+            return
+        events = [*self.missed, *self.doc.callbacks._held_events]
+        self.missed.clear()
+        if (message := diff(self.doc, events=events)) is not None:
+            push(self.doc, self.comm, msg=message)
+
+
+class _Sheets(dict[str, Model]):
+    """Panel's style sheets of one document by their address: each once, and from this machine."""
+
+    def __contains__(self, url: object) -> bool:
+        if super().__contains__(url):
+            return True
+        for base in (CDN_DIST, LOCAL_DIST):
+            path = DIST_DIR / str(url).removeprefix(base).split("?")[0]
+            if str(url).startswith(base) and path.is_file():
+                data = base64.b64encode(path.read_bytes()).decode()
+                self[str(url)] = ImportedStyleSheet(url=f"data:text/css;base64,{data}")
+                return True
+        return False  # somebody's own
+
+
+def _lighten(model: Model) -> None:
+    """Widgets without their code, which the page has, and with the style of icons.
+
+    Figures are drawn without WebGL: of several that come at once Bokeh leaves all but one empty,
+    because they share one context before it is ready.
+    """
+    for element in model.select({"type": UIElement}):
+        if isinstance(element, Plot):
+            element.output_backend = "canvas"
+        elif isinstance(element, ReactComponent) and element.bundle:
+            element.update(esm="", css_bundle=ICONS)
+
+
+def _made(part: Any) -> Iterator[str]:
+    """Numbers of widgets in the order in which a page makes them: what one holds before itself."""
+    if isinstance(part, dict):
+        for value in part.values():
+            yield from _made(value)
+        name = str(part.get("name", ""))
+        if part.get("type") == "object" and name == ReactComponent.__qualified_model__:
+            yield part["id"]
+    elif isinstance(part, (list, tuple)):
+        for value in part:
+            yield from _made(value)

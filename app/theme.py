@@ -1,0 +1,14 @@
+"""Colours of the widgets, served and in notebooks: those of the pictures (``plots.style``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_BOTH: dict[str, Any] = {
+    "typography": {"button": {"textTransform": "none"}},
+    "chart_style": "minimal",  # as served; notebooks would have boxes around legends
+}
+THEME: dict[str, Any] = {
+    "light": {"palette": {"primary": {"main": "#0072B2"}}, **_BOTH},
+    "dark": {"palette": {"primary": {"main": "#56B4E9"}}, **_BOTH},
+}
