@@ -61,6 +61,7 @@ def serve(options: argparse.Namespace) -> None:
     from .broker import configure, get_broker
     from .folder import sweep
     from .gallery import ROUTES
+    from .headers import protected
     from .page import TITLE, make_page
     from .prepare import prepare
 
@@ -88,6 +89,7 @@ def serve(options: argparse.Namespace) -> None:
         websocket_origin=[f"{here}:{port}", f"127.0.0.1:{port}", *options.allow_origin],
         show=not options.no_show,
         extra_patterns=ROUTES,
+        transforms=[protected(options.allow_origin)],
         # a link to somebody's session must not be guessable, nor live longer than the server
         sign_sessions=True,
         secret_key=secrets.token_urlsafe(32),

@@ -20,7 +20,8 @@ import panel as pn
 import param
 from bokeh.document import Document
 from bokeh.model import Model
-from bokeh.models import Axis, Legend, Plot, Title
+from bokeh.models import Axis, Plot
+from bokeh.models.annotations import Legend, Title
 from bokeh.util.serialization import make_id
 
 Element = Any  # hv.Element | hv.Overlay

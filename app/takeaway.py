@@ -24,10 +24,10 @@ for (const root of Array.from(Bokeh.index.roots)) {
   if (root.model.document === button.document) walk(root);
 }
 const seen = figures.filter((view) => view.el.getClientRects().length > 0);
-let number = 0;
 for (const view of seen) {
-  number += 1;
-  const name = seen.length > 1 ? `${stem}-${number}.${kind}` : `${stem}.${kind}`;
+  const marks = view.model.css_classes.map((c) => /^rfm-picture-(.+)$/.exec(c)?.[1]);
+  const what = marks.find((mark) => mark != null);
+  const name = seen.length > 1 && what != null ? `${stem}-${what}.${kind}` : `${stem}.${kind}`;
   const blob = await view.export(kind, true).to_blob();
   const link = document.createElement("a");
   link.download = name;

@@ -84,7 +84,10 @@ def saved(page: Page, button: str) -> bytes:
 
 def test_first_sight(page: Page, address: str) -> None:
     """Without a click: trained, drawn, and said in a sentence."""
-    open_page(page, address, "")
+    response = page.goto(address)
+    assert response is not None
+    assert response.headers["content-security-policy"] == "frame-ancestors 'self'"
+    wait_trained(page)
     assert "512 random features" in lead(page)
     assert "Lyapunov times" in lead(page)
     shown = wait_for(page, lambda: [f for f in figures(page) if curve(f)])
@@ -328,13 +331,20 @@ def test_everything_can_be_taken_away(page: Page, address: str, tmp_path: Path) 
     assert saved(page, "SVG").startswith(b"<svg")
     assert b"vpt" in saved(page, "CSV")
     arrays = np.load(io.BytesIO(saved(page, "NPZ")))
+    tab(page, "Forecast")
+    wait_for(page, lambda: len(figures(page)) == 5)
+    names = set()
+    page.on("download", lambda download: names.add(download.suggested_filename))
+    saved(page, "SVG")
+    wait_for(page, lambda: len(names) == 5)
+    assert {"rfm-forecast-attractor.svg", "rfm-forecast-growth.svg"} < names
     tab(page, "Take away")
     page.locator(".rfm-text.code", has_text="import rfm_core").wait_for()
     choose(page, "Python for", "forecast times")
     wait_for(page, lambda: "np.concatenate" in code(page))
-    names: dict[str, Any] = {}
-    exec(code(page), names)  # the snippet gives the numbers of the picture
-    np.testing.assert_array_equal(np.sort(np.ravel(names["vpt"])), np.sort(arrays["vpt"]))
+    made: dict[str, Any] = {}
+    exec(code(page), made)  # the snippet gives the numbers of the picture
+    np.testing.assert_array_equal(np.sort(np.ravel(made["vpt"])), np.sort(arrays["vpt"]))
     model = tmp_path / "model.safetensors"
     model.write_bytes(saved(page, "Model"))
     assert rfm.load(model).size == 448
