@@ -54,6 +54,9 @@ class ModelSpec(Spec):
                      data are homogeneous in space
     rows             rows of the regression, taken evenly; None: as many as there are training pairs
     features         "tanh", or "polynomial" of the given degree as a baseline, without a width
+    centred          count each tanh from its value at the mean input, spend one feature of each
+                     unit on a constant, and let beta penalise what features contribute instead of
+                     bare weights: the same functions with far less rounding
     """
 
     architecture: str = "SkipRFM"
@@ -79,6 +82,7 @@ class ModelSpec(Spec):
     rows: int | None = None
     features: str = "tanh"
     degree: int = 3
+    centred: bool = False
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -107,6 +111,7 @@ class ModelSpec(Spec):
         one_of("unit_weights", self.unit_weights, ("independent", "shared"))
         one_of("features", self.features, ("tanh", "polynomial"))
         put(self, "degree", whole("degree", self.degree, 1, 20, "2 to 8 is usual."))
+        self._check_centred()
         one_of("patches", self.patches, (None, "all", "one"))
         if self.rows is not None:
             remedy = "Leave it None for as many as there are training pairs."
@@ -115,6 +120,19 @@ class ModelSpec(Spec):
             raise refuse(
                 "unit_weights", "shared", "'independent' with exchange", "Inputs differ by unit."
             )
+
+    def _check_centred(self) -> None:
+        put = object.__setattr__
+        put(self, "centred", flag("centred", self.centred, "False is the paper's."))
+        if not self.centred:
+            return
+        if self.features == "polynomial":
+            raise refuse(
+                "centred", True, "False for polynomials", "They are centred and have a constant."
+            )
+        if self.width < 2:
+            remedy = "One feature is the constant; use more, or centred=False."
+            raise refuse("width", self.width, "at least 2 with centred=True", remedy)
 
     def _check_architecture(self) -> None:
         put, name = object.__setattr__, self.architecture
@@ -213,6 +231,8 @@ class ModelSpec(Spec):
             name += f" exchanging {self.exchange[0]}|{self.exchange[1]}"
         if self.features == "polynomial":
             return f"{name} polynomial degree {self.degree}" + f" x{self.depth}" * self.choices.deep
+        if self.centred:
+            name += " centred"
         return f"{name} {self.width}" + f"x{self.depth}" * self.choices.deep
 
     def scheme(self, dimension: int) -> Scheme:
@@ -249,7 +269,8 @@ class ModelSpec(Spec):
     def size(self, dimension: int) -> int:
         """Number of weights and biases, as the paper counts them.
 
-        A polynomial has no internal weights; its coefficients alone count.
+        A polynomial has no internal weights; its coefficients alone count. Of centred features one
+        is a constant, and the centre takes the place of its internal weights.
         """
         outputs = self.scheme(dimension).G
         internal = 1 if self.features == "tanh" else 0

@@ -47,20 +47,18 @@ def tanh_regions(
     """
     low = model.spec.L0 if L0 is None else L0
     high = model.spec.L1 if L1 is None else L1
-    if not all(isinstance(unit.features, Tanh) for unit in model.units):
+    features = [unit.features for unit in model.units if isinstance(unit.features, Tanh)]
+    if len(features) < len(model.units):
         raise InvalidInput("A polynomial has no tanh regions. Use a model with features='tanh'.")
     flat = model.as_states(states).reshape(-1, model.dimension)
     flat = flat[torch.isfinite(flat).all(dim=1)]
     if not len(flat):
         raise InvalidInput("There are no finite states to look at. Give at least one.")
-    counts = [_Counts(unit.weights.shape[0], low, high, bins, flat.device) for unit in model.units]
+    counts = [_Counts(len(tanh.bias), low, high, bins, flat.device) for tanh in features]
     with torch.inference_mode():
         for block in flat.split(model.block_of_states()):
-            for unit, seen, count in zip(
-                model.units, model.unit_inputs(block), counts, strict=True
-            ):
-                assert isinstance(unit.features, Tanh)
-                count.add(unit.features.preactivations(seen).flatten(0, -2))
+            for tanh, seen, count in zip(features, model.unit_inputs(block), counts, strict=True):
+                count.add(tanh.preactivations(seen).flatten(0, -2))
     return [count.result() for count in counts]
 
 

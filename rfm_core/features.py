@@ -1,4 +1,4 @@
-"""The two kinds of features behind one call: tanh of random projections, and monomials."""
+"""The kinds of features behind one call: tanh of projections, plain or centred, and monomials."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Tanh:
 
     def tangent(self, z: Tensor, dz: Tensor) -> tuple[Tensor, Tensor]:
         """phi(z) and its derivative along dz, whose leading axes may be more than those of z."""
-        phi = self(z)
+        phi = torch.tanh(self.preactivations(z))
         return phi, (1 - phi * phi) * (dz @ self.weights.mT)
 
     @property
@@ -41,6 +41,46 @@ class Tanh:
 
     def tensors(self) -> dict[str, Tensor]:
         return {"W_in": self.weights, "b_in": self.bias}
+
+
+class Centred(Tanh):
+    """A constant 1, and tanh(W_in z + b_in) - tanh(W_in centre + b_in), exact to its last digits.
+
+    The same functions as those of ``Tanh``, up to constants. But a tanh near 1 is rounded to 1e-16
+    of 1, and this to 1e-16 of how far the tanh is from its value at the centre. Features of smooth
+    data are nearly dependent: most of their weighted sum cancels, and what remains of it, in the
+    regression and in every step of a forecast, is only as good as their last digits.
+    """
+
+    def __init__(self, weights: Tensor, bias: Tensor, centre: Tensor) -> None:
+        super().__init__(weights, bias)
+        self.centre = centre
+        at_centre = self.preactivations(centre)
+        # tanh is odd: with the sign of each row such that it is above 0 at the centre, q <= 1
+        self._sign = torch.where(at_centre < 0, -1.0, 1.0).to(bias.dtype)
+        self._slope = -2 * self._sign[:, None] * weights
+        self._q = torch.exp(-2 * at_centre.abs())
+        self._factor = -2 * self._sign * self._q / (1 + self._q)
+
+    def __call__(self, z: Tensor) -> Tensor:
+        # with q = exp(-2x) at the centre and q (1 + e) at z, the difference of the two
+        # tanh(x) = (1 - q) / (1 + q) is -2 q e / ((1 + q) (1 + q + q e)): nothing cancels.
+        # Beyond exp(700) a feature is saturated, and infinity over infinity is no number.
+        e = torch.expm1(((z - self.centre) @ self._slope.mT).clamp_max(700))
+        phi = e * self._factor / (1 + self._q * (1 + e))
+        return torch.nn.functional.pad(phi, (1, 0), value=1.0)
+
+    def tangent(self, z: Tensor, dz: Tensor) -> tuple[Tensor, Tensor]:
+        """phi(z) and its derivative along dz, whose leading axes may be more than those of z."""
+        _, dphi = super().tangent(z, dz)
+        return self(z), torch.nn.functional.pad(dphi, (1, 0))
+
+    @property
+    def width(self) -> int:
+        return self.weights.shape[0] + 1
+
+    def tensors(self) -> dict[str, Tensor]:
+        return {**super().tensors(), "centre": self.centre}
 
 
 class Monomials:

@@ -14,8 +14,8 @@ from .architecture import ModelSpec
 from .checks import InvalidInput, refuse, whole
 from .dataset import Dataset
 from .events import Progress, Reporter
-from .features import Features, Monomials, Tanh
-from .hit_and_run import Inputs, sample
+from .features import Centred, Features, Monomials, Tanh
+from .hit_and_run import Inputs, Rows, sample
 from .model import Model, Unit, Wiring, pick_device
 from .ridge import Accumulator, BetaPath, accumulator, beta_path, checked_betas
 from .streams import stream
@@ -194,7 +194,9 @@ class Training:
         stage = f"unit {number + 1} of {self.spec.depth}"
         features = self._features(number)
         sizes = features.width, self.wiring.scheme.G
-        fitted, heldout = (accumulator(self.spec.solver, *sizes, self.device) for _ in range(2))
+        fitted, heldout = (
+            accumulator(self.spec.solver, *sizes, self.device, self.spec.centred) for _ in range(2)
+        )
         border = count - int(held_out * count)
         yield Progress(stage, 0, count, time.perf_counter() - began)
         for low, high in _blocks(count, self.block, border):
@@ -237,21 +239,36 @@ class Training:
                 at = slice(low, high)
                 yield self.wiring.read(number, self.u[at], self.y[at], self.patches).flatten(0, 1)
 
-        if self.internal is not None:
-            return Tanh(*(self._tensor(part) for part in self.internal[number]))
         if spec.features == "tanh" and spec.unit_weights == "shared" and number > 0:
             return self.first
         inputs = Inputs.scan(rows)
         if spec.features == "polynomial":
             scale = np.where(inputs.std > 0, inputs.std, 1.0)
             return Monomials(self._tensor(inputs.mean), self._tensor(scale), spec.degree)
-        rng = stream(self.seed, "weights", self.realization, number)
-        scales = {"L0": spec.L0, "L1": spec.L1, "w": spec.w, "b": spec.b}
-        drawn = sample(
-            spec.sampler, rng, spec.width, inputs, rows, standardize=spec.standardize, **scales
-        )
-        self.first = Tanh(*(self._tensor(part) for part in drawn))
+        given = self.internal
+        drawn = self._drawn(number, inputs, rows) if given is None else given[number]
+        weights, bias = (self._tensor(part) for part in drawn)
+        if spec.centred:
+            self.first = Centred(weights, bias, self._tensor(inputs.mean))
+        else:
+            self.first = Tanh(weights, bias)
         return self.first
+
+    def _drawn(self, number: int, inputs: Inputs, rows: Rows) -> tuple[Array, Array]:
+        """Internal weights of one unit; a centred one has its constant beside them."""
+        spec = self.spec
+        return sample(
+            spec.sampler,
+            stream(self.seed, "weights", self.realization, number),
+            spec.width - spec.centred,
+            inputs,
+            rows,
+            L0=spec.L0,
+            L1=spec.L1,
+            w=spec.w,
+            b=spec.b,
+            standardize=spec.standardize,
+        )
 
     def _tensor(self, array: Array) -> Tensor:
         return torch.as_tensor(array, dtype=torch.float64, device=self.device)

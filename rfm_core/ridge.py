@@ -7,6 +7,9 @@ one more factorization of [R; block]. ``Normal`` keeps Phi^T Phi and Phi^T T, as
 half the work, but it squares the condition number, and every direction whose singular value is
 below 1e-8 of the largest is lost. Either gives the whole path of beta from one further
 factorization.
+
+``normalised`` accumulators penalise what a feature contributes, its weight times its root mean
+square over the rows, instead of the bare weight: beta |S W|^2 with the root mean squares S.
 """
 
 from __future__ import annotations
@@ -25,8 +28,14 @@ Tensor = torch.Tensor
 class QR:
     """The triangle [[R, C], [0, E]] of [Phi | T]: C = Q^T T, and E holds the unreachable rest."""
 
-    def __init__(self, features: int, outputs: int, device: torch.device | str = "cpu") -> None:
-        self.features, self.outputs = features, outputs
+    def __init__(
+        self,
+        features: int,
+        outputs: int,
+        device: torch.device | str = "cpu",
+        normalised: bool = False,
+    ) -> None:
+        self.features, self.outputs, self.normalised = features, outputs, normalised
         self.rows = 0
         n = features + outputs
         self.triangle = torch.zeros((0, n), dtype=torch.float64, device=device)
@@ -61,15 +70,16 @@ class QR:
     def _with_penalty(self, beta: float) -> Tensor:
         """[[R, C], [sqrt(beta) I, 0]]. A function of its own, so that what it makes on the way is
         gone before the factorization: at 16,384 features every copy costs 2 GB."""
-        root = self.triangle.new_full((self.features,), beta**0.5)
+        root = beta**0.5 * self._sizes()
         penalty = torch.nn.functional.pad(torch.diag(root), (0, self.outputs))
         return torch.cat([self.triangle[: self.features], penalty])
 
     def path(self) -> Path:
         """One SVD of R gives W for every beta."""
         r, c = self._parts()
-        u, s, vt = torch.linalg.svd(r)
-        return Path(s, u.mT @ c, vt, self.rows, _rounding(self))
+        sizes = self._sizes()
+        u, s, vt = torch.linalg.svd(r / sizes if self.normalised else r)
+        return Path(s, u.mT @ c, vt, sizes, self.rows, _rounding(self))
 
     def squared_error(self, weights: Tensor) -> Tensor:
         """|Phi W - T|^2 per output over all rows taken in, without going through them again."""
@@ -78,14 +88,25 @@ class QR:
         return (residual * residual).sum(0)
 
     def singular_values(self) -> Tensor:
-        return torch.linalg.svdvals(self._parts()[0])
+        r = self._parts()[0]
+        return torch.linalg.svdvals(r / self._sizes() if self.normalised else r)
+
+    def _sizes(self) -> Tensor:
+        """S: the columns of R are as long as those of Phi."""
+        return _sizes(self, self.triangle[:, : self.features].norm(dim=0))
 
 
 class Normal:
     """Normal equations, the paper's method."""
 
-    def __init__(self, features: int, outputs: int, device: torch.device | str = "cpu") -> None:
-        self.features, self.outputs = features, outputs
+    def __init__(
+        self,
+        features: int,
+        outputs: int,
+        device: torch.device | str = "cpu",
+        normalised: bool = False,
+    ) -> None:
+        self.features, self.outputs, self.normalised = features, outputs, normalised
         self.rows = 0
         self.gram = torch.zeros((features, features), dtype=torch.float64, device=device)
         self.right = torch.zeros((features, outputs), dtype=torch.float64, device=device)
@@ -115,7 +136,7 @@ class Normal:
         """
         if beta > 0:
             regularised = self.gram.clone()
-            regularised.diagonal().add_(beta)
+            regularised.diagonal().add_(beta * self._sizes() ** 2)
             factor, info = torch.linalg.cholesky_ex(regularised)
             if int(info) == 0:
                 return torch.cholesky_solve(self.right, factor)
@@ -123,12 +144,14 @@ class Normal:
 
     def path(self) -> Path:
         """One eigendecomposition of Phi^T Phi gives W for every beta."""
-        values, vectors = torch.linalg.eigh(self.gram)
+        sizes = self._sizes()
+        values, vectors = torch.linalg.eigh(self._scaled())
         s = values.flip(0).clamp_min(0).sqrt()
         vt = vectors.flip(1).mT
         safe = torch.where(s > 0, s, torch.ones_like(s))
+        right = (vt @ (self.right / sizes[:, None])) / safe[:, None]
         # what rounding does to squares, seen on the singular values themselves
-        return Path(s, (vt @ self.right) / safe[:, None], vt, self.rows, _rounding(self) ** 0.5)
+        return Path(s, right, vt, sizes, self.rows, _rounding(self) ** 0.5)
 
     def squared_error(self, weights: Tensor) -> Tensor:
         """|Phi W - T|^2 per output; cancellation leaves about eight digits less than QR."""
@@ -137,7 +160,16 @@ class Normal:
         return (quadratic - 2 * cross + self.square).clamp_min(0)
 
     def singular_values(self) -> Tensor:
-        return torch.linalg.eigvalsh(self.gram).flip(0).clamp_min(0).sqrt()
+        return torch.linalg.eigvalsh(self._scaled()).flip(0).clamp_min(0).sqrt()
+
+    def _scaled(self) -> Tensor:
+        """S^-1 Phi^T Phi S^-1."""
+        sizes = self._sizes()
+        return self.gram / torch.outer(sizes, sizes) if self.normalised else self.gram
+
+    def _sizes(self) -> Tensor:
+        """S: the squares are on the diagonal."""
+        return _sizes(self, self.gram.diagonal().clamp_min(0).sqrt())
 
 
 Accumulator = QR | Normal
@@ -148,11 +180,22 @@ def _rounding(rows_of: Accumulator) -> float:
     return float(np.finfo(np.float64).eps * (rows_of.features + 4 * rows_of.rows**0.5))
 
 
+def _sizes(rows_of: Accumulator, lengths: Tensor) -> Tensor:
+    """Root mean squares from lengths of columns, or ones; 1 for a column of zeros too."""
+    if not rows_of.normalised:
+        return torch.ones_like(lengths)
+    return torch.where(lengths > 0, lengths / max(1, rows_of.rows) ** 0.5, 1.0)
+
+
 def accumulator(
-    solver: str, features: int, outputs: int, device: torch.device | str = "cpu"
+    solver: str,
+    features: int,
+    outputs: int,
+    device: torch.device | str = "cpu",
+    normalised: bool = False,
 ) -> Accumulator:
     """A fresh accumulator for the named solver."""
-    return (QR if solver == "qr" else Normal)(features, outputs, device)
+    return (QR if solver == "qr" else Normal)(features, outputs, device, normalised)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,18 +205,19 @@ class Path:
     singular_values: Tensor  # s, descending
     coordinates: Tensor  # U^T T, (features, outputs)
     vt: Tensor
+    sizes: Tensor  # S, by which features were divided
     rows: int
     resolution: float  # singular values below this share of the largest are rounding
 
     def weights(self, beta: float) -> Tensor:
-        """W = V diag(s / (s^2 + beta)) U^T T; for beta = 0 the shortest least-squares solution."""
+        """W = V diag(s / (s^2 + beta)) U^T T, with S undone; for beta = 0 the shortest solution."""
         s = self.singular_values
         if beta > 0:
             factor = s / (s * s + beta)
         else:
             known = self._known
             factor = torch.where(known, 1 / torch.where(known, s, torch.ones_like(s)), 0.0)
-        return self.vt.mT @ (factor[:, None] * self.coordinates)
+        return self.vt.mT @ (factor[:, None] * self.coordinates) / self.sizes[:, None]
 
     def effective_features(self, beta: float) -> float:
         """Degrees of freedom, sum of s^2 / (s^2 + beta)."""

@@ -12,7 +12,7 @@ import torch
 
 from .architecture import ModelSpec
 from .checks import InvalidInput
-from .features import Features, Monomials, Tanh
+from .features import Centred, Features, Monomials, Tanh
 from .model import Model, Unit, pick_device
 from .tensorfile import DamagedFile, read_tensors, write_tensors
 
@@ -103,10 +103,12 @@ def rebuild(
     for own, weights in tensors:
         # copies, so that torch aligns the memory as it does after training
         moved = {name: tensor.to(place, copy=True) for name, tensor in own.items()}
-        features: Features = (
-            Tanh(moved["W_in"], moved["b_in"])
-            if spec.features == "tanh"
-            else Monomials(moved["centre"], moved["scale"], spec.degree)
-        )
+        features: Features
+        if spec.features == "polynomial":
+            features = Monomials(moved["centre"], moved["scale"], spec.degree)
+        elif spec.centred:
+            features = Centred(moved["W_in"], moved["b_in"], moved["centre"])
+        else:
+            features = Tanh(moved["W_in"], moved["b_in"])
         units.append(Unit(features, weights.to(place, copy=True)))
     return Model(spec, tuple(units), dimension, dt, limit, place, origin)

@@ -136,6 +136,7 @@ def test_a_trailing_n_is_noise(name: str) -> None:
     [
         (ModelSpec("SkipRFM", width=512), "SkipRFM 512"),
         (ModelSpec("DeepSkipN", width=512, depth=4), "DeepSkipN 512x4"),
+        (ModelSpec("SkipRFM", width=512, centred=True), "SkipRFM centred 512"),
         (ModelSpec("LocalDeepSkip", G=2, I=2, width=1024, depth=4), "LocalDeepSkip(2,2) 1024x4"),
         (ModelSpec("LocalSkip", G=1, left=6, right=3), "LocalSkip(1,6|3) 1024"),
         (
@@ -293,6 +294,7 @@ def test_every_field_counts_in_the_digest() -> None:
         "rows": 1000,
         "features": "polynomial",
         "degree": 4,
+        "centred": True,
     }
     assert set(changes) == set(base.to_dict()) - {"kind", "schema"}
     digests = {base.replace(**{name: value}).digest() for name, value in changes.items()}
@@ -438,6 +440,12 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
     ({"standardize": None}, ["standardize=None", "True or False"]),
     ({"unit_weights": "own"}, ["unit_weights='own'", "'independent', 'shared'"]),
     ({"features": "relu"}, ["features='relu'", "'tanh', 'polynomial'"]),
+    ({"centred": 1}, ["centred=1", "True or False", "False is the paper's"]),
+    ({"centred": True, "width": 1}, ["width=1", "at least 2", "One feature is the constant"]),
+    (
+        {"centred": True, "features": "polynomial"},
+        ["centred=True", "False for polynomials", "have a constant"],
+    ),
     ({"degree": 0}, ["degree=0", "at least 1 and at most 20", "2 to 8"]),
     ({"degree": 21}, ["degree=21", "at most 20"]),
     ({"patches": "some"}, ["patches='some'", "None, 'all', 'one'"]),

@@ -11,7 +11,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 
 import rfm_core as rfm
-from rfm_core.features import Monomials, Tanh
+from rfm_core.features import Centred, Monomials, Tanh
 from rfm_core.hit_and_run import Inputs
 from rfm_core.model import Model, Unit, Wiring
 from rfm_core.ridge import accumulator, beta_path
@@ -93,8 +93,13 @@ def test_a_tensor_of_the_wrong_device_is_an_error_here() -> None:
             features(torch.empty(5, 3, dtype=torch.float64, device="cpu"))
 
 
-def test_monomials_stay_on_the_device() -> None:
+def test_other_features_stay_on_the_device() -> None:
     with pretended_cuda():
+        centred = Centred(fake(16, 3), fake(16), fake(3))
+        assert centred(fake(10, 3)).device == CUDA
+        fitted = accumulator("qr", 17, 2, CUDA, normalised=True)
+        fitted.add(centred(fake(40, 3)), fake(40, 2))
+        assert fitted.solve(1e-8).device == fitted.path().weights(1e-8).device == CUDA
         assert Monomials(fake(3), fake(3), 4)(fake(10, 3)).device == CUDA
 
 

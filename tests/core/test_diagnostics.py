@@ -18,6 +18,13 @@ def test_hit_and_run_features_are_good_on_the_training_data(
     assert (regions.good == 1).all()
 
 
+def test_the_constant_of_centred_features_is_not_counted(lorenz63: rfm.Dataset) -> None:
+    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=50, centred=True), lorenz63)
+    (regions,) = rfm.tanh_regions(model, lorenz63.train[:, :-1])
+    assert regions.good.shape == (49,)
+    assert (regions.good == 1).all()
+
+
 def test_naive_features_are_mostly_saturated_or_linear(lorenz63: rfm.Dataset) -> None:
     wide = rfm.fit(rfm.ModelSpec("SkipRFM", width=100, sampler="uniform", w=1.0), lorenz63)
     narrow = rfm.fit(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rfm_core.architecture import ModelSpec
 from rfm_core.checks import InvalidInput
-from rfm_core.features import MOST_MONOMIALS, Features, Monomials, Tanh
+from rfm_core.features import MOST_MONOMIALS, Centred, Features, Monomials, Tanh
 
 Array = np.ndarray
 
@@ -22,6 +22,12 @@ def tanh_features(inputs: int = 4, width: int = 9) -> tuple[Tanh, Array, Array]:
     rng = np.random.default_rng(0)
     W, b = rng.normal(size=(width, inputs)), rng.normal(size=width)
     return Tanh(torch.from_numpy(W), torch.from_numpy(b)), W, b
+
+
+def centred_features(inputs: int = 4, width: int = 9) -> Centred:
+    plain, _, _ = tanh_features(inputs, width - 1)
+    centre = torch.from_numpy(np.random.default_rng(3).normal(size=inputs))
+    return Centred(plain.weights, plain.bias, centre)
 
 
 def monomials(inputs: int, degree: int, seed: int = 0) -> tuple[Monomials, Array, Array]:
@@ -49,6 +55,40 @@ def test_tanh_names_its_parts() -> None:
     assert set(parts) == {"W_in", "b_in"}
     np.testing.assert_array_equal(parts["W_in"], W)
     np.testing.assert_array_equal(parts["b_in"], b)
+
+
+@pytest.mark.parametrize("lead", [(), (5,), (3, 2)])
+def test_centred_features_are_a_constant_and_differences(lead: tuple[int, ...]) -> None:
+    features = centred_features()
+    z = torch.from_numpy(np.random.default_rng(1).normal(size=(*lead, 4)))
+    phi = features(z)
+    assert phi.shape == (*lead, features.width) == (*lead, 9)
+    np.testing.assert_array_equal(phi[..., 0], np.ones(lead))
+    there, here = (torch.tanh(features.preactivations(at)) for at in (z, features.centre))
+    np.testing.assert_allclose(phi[..., 1:], there - here, atol=1e-15)
+    assert set(features.tensors()) == {"W_in", "b_in", "centre"}
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no wider floats to compare with")
+@pytest.mark.parametrize("distance", [1e-9, 1e-3, 1.0])
+@pytest.mark.parametrize("level", [0.4, -2.0, 3.5, 17.0])
+def test_centred_features_keep_their_last_digits(distance: float, level: float) -> None:
+    """However small the change and however saturated the tanh, the error is relative."""
+    rng = np.random.default_rng(4)
+    W, b, steps = rng.normal(size=(50, 1)), np.full(50, level), distance * rng.normal(size=(40, 1))
+    features = Centred(torch.from_numpy(W), torch.from_numpy(b), torch.zeros(1).double())
+    found = features(torch.from_numpy(steps)).numpy()[:, 1:]
+    x0 = b.astype(np.longdouble)
+    along = steps.astype(np.longdouble) @ W.T.astype(np.longdouble)
+    exact = np.sinh(along) / (np.cosh(x0) * np.cosh(x0 + along))  # the addition theorem
+    assert np.max(np.abs(found / exact - 1)) < 1e-14
+
+
+def test_centred_features_saturate_far_away() -> None:
+    far = torch.tensor([[1e6], [-1e6]], dtype=torch.float64)
+    bias = torch.tensor([1.0, -1.0], dtype=torch.float64)
+    phi = Centred(torch.ones(2, 1).double(), bias, torch.zeros(1).double())(far)[:, 1:]
+    np.testing.assert_allclose(phi, np.array([[1.0], [-1.0]]) - np.tanh(bias.numpy()), rtol=1e-12)
 
 
 @settings(deadline=None, max_examples=60, derandomize=True)
@@ -98,7 +138,7 @@ def test_spec_counts_the_monomials_that_there_are(degree: int) -> None:
         assert monomials(inputs, degree)[0].width == width
 
 
-@pytest.mark.parametrize("features", [tanh_features()[0], monomials(4, 3)[0]])
+@pytest.mark.parametrize("features", [tanh_features()[0], centred_features(), monomials(4, 3)[0]])
 def test_tangent_is_the_derivative(features: Features) -> None:
     """For several directions at each state, against torch's own differentiation."""
     rng = np.random.default_rng(2)

@@ -195,6 +195,31 @@ def test_exchange_sees_the_neighbours_estimates(lorenz96: rfm.Dataset) -> None:
     assert errors[1] < 0.2 * errors[0]
 
 
+@pytest.mark.parametrize("solver", ["qr", "normal"])
+def test_centred_features_lose_fewer_digits(solver: str, lorenz63: rfm.Dataset) -> None:
+    """The same tanh functions, trained on the same rows, with as many parameters."""
+    plain = rfm.ModelSpec("SkipRFM", width=250, beta=1e-26, solver=solver)
+    models = [rfm.fit(spec, lorenz63) for spec in (plain, plain.replace(centred=True))]
+    u, truth = lorenz63.test[:, :-1], lorenz63.test[:, 1:]
+    errors = [float(np.median(np.abs(model.predict(u) - truth))) for model in models]
+    assert models[0].size == models[1].size
+    assert errors[1] < 0.3 * errors[0]
+
+
+def test_centred_features_of_an_exchanging_model(lorenz96: rfm.Dataset) -> None:
+    spec = rfm.ModelSpec(
+        "LocalDeepSkip", width=60, depth=2, G=1, left=4, right=2, exchange=(2, 1), centred=True
+    )
+    fitted = last(fit_events(spec.replace(beta=1e-16), lorenz96))
+    assert [unit.features.width for unit in fitted.model.units] == [60, 60]
+    assert fitted.units[1].error < fitted.units[0].error
+    # given its own weights again, it finds its own centre again
+    internal = [(u.features.weights.numpy(), u.features.bias.numpy()) for u in fitted.model.units]
+    again = last(fit_events(fitted.model.spec, lorenz96, internal=internal)).model
+    states = lorenz96.test[:, 0]
+    assert np.array_equal(again.predict(states), fitted.model.predict(states))
+
+
 def test_polynomials_behind_the_same_interface(
     lorenz63: rfm.Dataset, lorenz96: rfm.Dataset
 ) -> None:

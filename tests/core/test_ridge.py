@@ -20,8 +20,10 @@ BOTH = pytest.mark.parametrize("solver", ["qr", "normal"])
 EPS = np.finfo(float).eps
 
 
-def filled(solver: str, phi: Array, target: Array, block: int | None = None) -> Any:
-    found = accumulator(solver, phi.shape[1], target.shape[1])
+def filled(
+    solver: str, phi: Array, target: Array, block: int | None = None, normalised: bool = False
+) -> Any:
+    found = accumulator(solver, phi.shape[1], target.shape[1], normalised=normalised)
     for low in range(0, len(phi), block or max(1, len(phi))):
         at = slice(low, low + (block or len(phi)))
         found.add(torch.from_numpy(phi[at]), torch.from_numpy(target[at]))
@@ -389,3 +391,30 @@ def test_indefinite_normal_equations_are_solved_by_eigenvalues() -> None:
     ours = float((phi @ fitted.solve(beta) - target).norm())
     assert ours < 3 * expected
     assert ours < 1e-4 * float(target.norm())
+
+
+@BOTH
+@pytest.mark.parametrize("beta", [0.0, 1e-6, 1.0, 1e3])
+def test_normalised_features_are_penalised_by_what_they_contribute(
+    solver: str, beta: float, easy: tuple[Array, Array]
+) -> None:
+    phi, target = easy
+    phi = phi * np.logspace(-3, 3, phi.shape[1])
+    sizes = np.sqrt(np.mean(phi**2, axis=0))
+    expected = closed_form(phi / sizes, target, beta) / sizes[:, None]
+    found = filled(solver, phi, target, 30, normalised=True)
+    np.testing.assert_allclose(found.solve(beta), expected, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(found.path().weights(beta), expected, rtol=1e-6, atol=1e-12)
+    singular = np.linalg.svd(phi / sizes, compute_uv=False)
+    np.testing.assert_allclose(found.singular_values(), singular, rtol=1e-9)
+
+
+@BOTH
+def test_normalised_features_may_be_zero(solver: str, easy: tuple[Array, Array]) -> None:
+    phi, target = easy
+    silent = np.hstack([phi, np.zeros((len(phi), 1))])
+    weights = filled(solver, silent, target, normalised=True).solve(1e-3)
+    assert (weights[-1] == 0).all()
+    np.testing.assert_allclose(
+        weights[:-1], filled(solver, phi, target, normalised=True).solve(1e-3), rtol=1e-9
+    )
