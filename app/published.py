@@ -53,9 +53,9 @@ def values_of(row: PaperRow) -> dict[str, Any]:
     """The settings of that row, faithfully; everything else is as it was in the paper."""
     spec, data = row.model_spec(), row.data_spec()
     local = {"G": spec.G, "I": spec.I} if spec.choices.local else {}
-    same = ("architecture", "width", "noise", "noise_on", "solver", "sampler", "unit_weights")
+    names = "architecture width noise noise_on solver sampler unit_weights centred"
     return {
-        **{name: getattr(spec, name) for name in same},
+        **{name: getattr(spec, name) for name in names.split()},
         **{name: getattr(data, name) for name in ("system", "n_train", "dt", "eps", "accuracy")},
         **local,
         **({"depth": spec.depth} if spec.choices.deep else {}),

@@ -83,6 +83,7 @@ class Settings(param.Parameterized):
     w = param.Number(1.0)
     b = param.Number(1.0)
     standardize = param.Boolean(False)
+    centred = param.Boolean(True)
     solver = _choice("qr", "qr", "normal")
     patches = _choice("auto", "auto", "all", "one")
     rows = param.Integer(0)
@@ -198,7 +199,7 @@ class Settings(param.Parameterized):
             "unit_weights": "independent" if self.exchanging else self.unit_weights,
             "rows": self.rows or None,
         }
-        for name in ("width", "noise", "solver", "sampler", "L0", "L1", "standardize"):
+        for name in ("width", "noise", "solver", "sampler", "L0", "L1", "standardize", "centred"):
             given[name] = getattr(self, name)
         if self.sampler in ("uniform", "gaussian"):
             given |= {"w": self.w, "b": self.b}

@@ -103,6 +103,7 @@ class Story:
 
 
 def _pair(common: dict[str, Any], against: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    common = {"centred": False, **common}  # as the paper's, with which they were measured
     return {"against": {**common, **against}, "settings": {**common, **new}}
 
 
