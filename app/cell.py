@@ -18,7 +18,6 @@ import param
 from bokeh.core.serialization import Serializer
 from bokeh.models import GlobalInlineStyleSheet, ImportedStyleSheet, Plot
 from bokeh.models.ui import UIElement
-from panel.io.model import diff
 from panel.io.notebook import push
 from panel.io.resources import CDN_DIST, DIST_DIR, LOCAL_DIST
 from panel.models.esm import ReactComponent
@@ -46,17 +45,36 @@ def icon_font() -> str:
 
 
 class Drawn(pn.custom.JSComponent):
-    """Counts how often a browser has drawn the page around it."""
+    """Counts how often a browser has drawn the page around it.
+
+    And keeps that page from telling Python everything that Python has just told it, data of all
+    curves included: half of a kernel's time, and old values that come back over newer ones.
+    """
 
     times = param.Integer(0)
 
     _esm = """
-    export function render({model, view}) {
-      const tell = () => {
-        if (Array.from(Bokeh.index.roots).includes(view.root)) model.times += 1;
-        else setTimeout(tell, 50);
+    function no_echo(manager) {
+      const {msg_handler, _document_changed} = manager;
+      let told = false;
+      manager.msg_handler = (message) => {
+        told = true;
+        try { msg_handler.call(manager, message); } finally { told = false; }
       };
-      tell();
+      manager._document_changed = (event) => {
+        if (!told) _document_changed.call(manager, event);
+      };
+      manager.without_echo = true;
+    }
+    export function render({model, view}) {
+      const drawn = () => {
+        if (!Array.from(Bokeh.index.roots).includes(view.root)) return setTimeout(drawn, 50);
+        for (const root of view.model.document.roots()) {
+          if (root.msg_handler != null && !root.without_echo) no_echo(root);
+        }
+        model.times += 1;
+      };
+      drawn();
       return document.createElement("span");
     }
     """
@@ -89,7 +107,7 @@ class Cell(pmui.Row):
         model.select_one({"id": first}).esm = self._render_esm()
         model.stylesheets = [*model.stylesheets, GlobalInlineStyleSheet(css=icon_font())]
         top = root or model
-        self._pages[top.ref["id"]] = _Page(top, doc, comm)
+        self._pages[top.ref["id"]] = _Page(top, comm)
         return model
 
     def _later(self, view: Any, root: Model, changed: Any, old: Any) -> None:
@@ -99,6 +117,8 @@ class Cell(pmui.Row):
             _lighten(changed._models[ref][0])
 
     def _was_drawn(self, event: Any) -> None:
+        for page in self._pages.values():
+            page.drawn()
         if not self._pulse.running:
             self._pulse.start()
         self._drawn()
@@ -115,29 +135,45 @@ class Cell(pmui.Row):
 class _Page:
     """One showing of a cell. What changes is sent by ``send``, in its order and all together."""
 
-    def __init__(self, root: Model, doc: Any, comm: Any) -> None:
-        self.doc, self.comm = doc, comm
-        self.missed: list[Any] = []
+    def __init__(self, root: Model, comm: Any) -> None:
+        self.root, self.comm = root, comm
+        self._early: list[tuple[tuple[Any, ...], dict[str, Any]]] | None = None
         root.tags = [*root.tags, SENT_BY_US]
-        doc.hold()
         if comm is not None:
-            doc.on_change(self._miss)
+            self._early = []
+            comm.send = self._keep
+            comm._comm = comm._comm or self  # for Panel: it is open, do not try again later
 
-    def _miss(self, event: Any) -> None:
-        """When the page tells of a click, Panel drops what was to be sent; but not its echo."""
+    def _keep(self, *given: Any, **more: Any) -> None:
+        """What Panel sends, before there is a page, in answer to its first words."""
+        assert self._early is not None
+        self._early.append((given, more))
+
+    def drawn(self) -> None:
+        """A browser has it. Until then Panel collects the changes."""
+        self.root.document.hold()
+        if self._early is not None:
+            del self.comm.send  # the class has it
+            for given, more in self._early:
+                self.comm.send(*given, **more)
+            self._early = None
+            self.root.document.on_change(self._keep_change)
+
+    def _keep_change(self, event: Any) -> None:
+        """When the page tells of a click, Panel drops what was still to be sent: back with it.
+
+        Not with what the page itself has changed.
+        """
         if event.setter is None:
-            self.missed.append(event)
+            self.root.document.callbacks._held_events.append(event)
 
     def send(self) -> None:
         """What has changed since the last time, what is inside of Bokeh's figures included."""
-        if self.comm is None:  # jupyter_bokeh listens to the document
-            self.doc.unhold()
-            self.doc.hold()
-            return
-        events = [*self.missed, *self.doc.callbacks._held_events]
-        self.missed.clear()
-        if (message := diff(self.doc, events=events)) is not None:
-            push(self.doc, self.comm, msg=message)
+        if self.comm is not None:
+            push(self.root.document, self.comm)
+        else:  # jupyter_bokeh listens to the document
+            self.root.document.unhold()
+            self.root.document.hold()
 
 
 class _Sheets(dict[str, Model]):

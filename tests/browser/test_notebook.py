@@ -98,7 +98,7 @@ def shown(page: Page, number: int) -> Locator:
     return page.locator(".jp-CodeCell").nth(number).locator(".jp-OutputArea")
 
 
-def test_live_in_a_cell(page: Page, lab: str) -> None:
+def test_live_in_a_cell(lab: str, page: Page) -> None:
     page.set_viewport_size({"width": 1440, "height": 1300})
     page.goto(lab)
     page.wait_for_function(READY, timeout=PATIENCE)
