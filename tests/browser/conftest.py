@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
 NO_BROWSER = "NO BROWSER: "
 LOCAL_HOSTS = {"", "localhost", "127.0.0.1", "[::1]", "::1"}
-# a browser under test talks to nobody but the page it is given
+# a browser under test talks to nobody but the page it is given, and draws without emulating a
+# graphics card
 ARGUMENTS = [
     "--no-sandbox",
+    "--disable-gpu",
+    "--disable-gpu-rasterization",
+    "--disable-accelerated-2d-canvas",
     "--disable-dev-shm-usage",
     "--disable-background-networking",
     "--disable-component-update",
