@@ -108,7 +108,15 @@ class Cell(pmui.Row):
         model.stylesheets = [*model.stylesheets, GlobalInlineStyleSheet(css=icon_font())]
         top = root or model
         self._pages[top.ref["id"]] = _Page(top, comm)
+        if root is None:
+            model.tags = [*model.tags, SENT_BY_US]
         return model
+
+    def _on_msg(self, ref: str, manager: Any, msg: Any) -> None:
+        """The page tells something: Bokeh then takes all models for known there, so send them."""
+        if ref in self._pages:
+            self._pages[ref].send()
+        super()._on_msg(ref, manager, msg)
 
     def _later(self, view: Any, root: Model, changed: Any, old: Any) -> None:
         """Panel calls this for what comes to a page, before it is sent."""
@@ -138,7 +146,6 @@ class _Page:
     def __init__(self, root: Model, comm: Any) -> None:
         self.root, self.comm = root, comm
         self._early: list[tuple[tuple[Any, ...], dict[str, Any]]] | None = None
-        root.tags = [*root.tags, SENT_BY_US]
         if comm is not None:
             self._early = []
             comm.send = self._keep
@@ -170,7 +177,9 @@ class _Page:
     def send(self) -> None:
         """What has changed since the last time, what is inside of Bokeh's figures included."""
         if self.comm is not None:
-            push(self.root.document, self.comm)
+            # every binary part would be two messages more, and Jupyter drops those beyond a
+            # thousand a second: then no later one is understood
+            push(self.root.document, self.comm, binary=False)
         else:  # jupyter_bokeh listens to the document
             self.root.document.unhold()
             self.root.document.hold()
