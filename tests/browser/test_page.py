@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("explorer")]
 QUICK = "n_train=2000&width=64&n_test=4"  # trains in a second
+LIGHT = f"{QUICK}&tab=model"  # and without figures, which cost a browser most
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +145,7 @@ def test_a_link_reproduces_the_picture(page: Page, address: str) -> None:
 
 
 def test_bad_links_are_named_and_replaced(page: Page, address: str) -> None:
-    open_page(page, address, f"{QUICK}&depth=banana&colour=<script>alert(1)</script>&L0=nan")
+    open_page(page, address, f"{LIGHT}&depth=banana&colour=<script>alert(1)</script>&L0=nan")
     text = page.locator(".rfm-text.warning").first.inner_text()
     for word in ("banana", "colour", "nan"):
         assert word in text
@@ -162,7 +163,7 @@ def test_teachers_can_hide_and_single_out(page: Page, address: str) -> None:
 
 
 def test_controls_that_do_not_apply_say_why(page: Page, address: str) -> None:
-    open_page(page, address)
+    open_page(page, address, LIGHT)
     assert page.get_by_label("Patch size G").is_disabled()
     page.get_by_text("Only local architectures have patches.").wait_for()
     choose(page, "System", "Lorenz 1996")
@@ -176,17 +177,16 @@ def test_controls_that_do_not_apply_say_why(page: Page, address: str) -> None:
 
 
 def test_cancel_and_train_again(page: Page, address: str) -> None:
-    page.goto(f"{address}/?n_train=200000&width=1448&n_test=4")
+    page.goto(f"{address}/?n_train=200000&width=1448&n_test=4&tab=model")
     cancel = page.get_by_role("button", name="Cancel", disabled=False)
     cancel.wait_for(timeout=PATIENCE)
     cancel.click()
     page.get_by_text("Cancelled. What was done until then stays.").wait_for(timeout=5000)
-    page.goto(f"{address}/?{QUICK}")
-    wait_trained(page)
+    open_page(page, address, LIGHT)
 
 
 def test_pause_and_resume(page: Page, address: str) -> None:
-    page.goto(f"{address}/?n_train=50000&width=716&n_test=4&seed=21")
+    page.goto(f"{address}/?n_train=50000&width=716&n_test=4&seed=21&tab=model")
     page.get_by_role("button", name="Pause", disabled=False).click(timeout=PATIENCE)
     page.get_by_text(re.compile("^Paused")).wait_for()
     resume = page.get_by_role("button", name="Resume")
@@ -230,9 +230,9 @@ def test_a_full_server_shows_the_place_in_the_queue(
 ) -> None:
     with server("--jobs", "1", log=tmp_path / "log") as alone:
         other = browser.new_page()
-        other.goto(f"{alone}/?n_train=500000&width=1448&n_test=2&seed=31")
+        other.goto(f"{alone}/?n_train=500000&width=1448&n_test=2&seed=31&tab=model")
         other.get_by_role("button", name="Cancel", disabled=False).wait_for(timeout=PATIENCE)
-        page.goto(f"{alone}/?{QUICK}&seed=32")
+        page.goto(f"{alone}/?{LIGHT}&seed=32")
         page.get_by_text("place 1 in the queue").wait_for(timeout=PATIENCE)
         wait_trained(page)  # turns are fair: the long job does not keep it waiting
         assert other.get_by_role("button", name="Cancel", disabled=False).count() == 1
@@ -252,7 +252,7 @@ def test_pins_overlay_and_differ(page: Page, address: str) -> None:
 
 
 def test_paper_values_in_one_click(page: Page, address: str) -> None:
-    open_page(page, address, "width=512&n_test=2&n_train=2000")
+    open_page(page, address, "width=512&n_test=2&n_train=2000&tab=model")
     page.get_by_role("button", name=re.compile("aper: SkipRFM 512, 10.1")).click()
     wait_for(page, lambda: query_of(page).get("solver") == "normal")
     query = query_of(page)
@@ -292,7 +292,7 @@ def test_space_time_images(page: Page, address: str) -> None:
 
 
 def test_own_data(page: Page, address: str, tmp_path: Path) -> None:
-    open_page(page, address)
+    open_page(page, address, LIGHT)
     data = rfm.make_dataset(rfm.DataSpec("L63", n_train=3000, n_test=1))
     table = np.column_stack([np.arange(3001) * 0.01, data.train[0]])
     file = tmp_path / "<img src=x onerror=alert(1)>.csv"
@@ -309,7 +309,7 @@ def test_own_data(page: Page, address: str, tmp_path: Path) -> None:
 def test_a_hostile_file_gets_a_sentence_while_others_go_on(
     page: Page, address: str, tmp_path: Path, browser: Browser
 ) -> None:
-    open_page(page, address)
+    open_page(page, address, LIGHT)
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (90000000,), }"
@@ -319,7 +319,7 @@ def test_a_hostile_file_gets_a_sentence_while_others_go_on(
     choose(page, "System", "My own data")
     page.locator("input[type=file]").first.set_input_files(file)
     other = browser.new_page()
-    open_page(other, address, f"{QUICK}&seed=31")
+    open_page(other, address, f"{LIGHT}&seed=31")
     other.close()
     page.locator(".rfm-text.error", has_text=re.compile(r"\w")).first.wait_for(timeout=20_000)
 
@@ -355,10 +355,10 @@ def code(page: Page) -> str:
 
 
 def test_two_sessions_do_not_disturb_each_other(page: Page, address: str, browser: Browser) -> None:
-    open_page(page, address, f"{QUICK}&seed=8")
+    open_page(page, address, f"{LIGHT}&seed=8")
     before, link = lead(page), page.url
     other = browser.new_page()
-    open_page(other, address, "n_train=2000&n_test=4&seed=9&width=32")
+    open_page(other, address, "n_train=2000&n_test=4&seed=9&width=32&tab=model")
     assert "32 random features" in lead(other)
     assert lead(page) == before
     assert page.url == link
@@ -367,10 +367,9 @@ def test_two_sessions_do_not_disturb_each_other(page: Page, address: str, browse
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_closed_tab_stops_its_job(page: Page, address: str, browser: Browser, log: Path) -> None:
-    open_page(page, address)
     wait_for(page, lambda: not working(log))
     other = browser.new_page()
-    other.goto(f"{address}/?n_train=1000000&width=1448&n_test=2&seed=77")
+    other.goto(f"{address}/?n_train=1000000&width=1448&n_test=2&seed=77&tab=model")
     other.get_by_role("button", name="Cancel", disabled=False).wait_for(timeout=PATIENCE)
     assert wait_for(page, lambda: working(log))
     other.close()
@@ -390,7 +389,7 @@ def test_dark_and_narrow(page: Page, address: str) -> None:
 
 
 def test_the_keyboard_reaches_the_controls(page: Page, address: str) -> None:
-    open_page(page, address)
+    open_page(page, address, LIGHT)
     page.get_by_role("button", name="Train").focus()
     active = """() => {
       let element = document.activeElement;
