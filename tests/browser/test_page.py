@@ -373,7 +373,7 @@ def test_a_closed_tab_stops_its_job(page: Page, address: str, browser: Browser, 
     other.get_by_role("button", name="Cancel", disabled=False).wait_for(timeout=PATIENCE)
     assert wait_for(page, lambda: working(log))
     other.close()
-    wait_for(page, lambda: not working(log), seconds=20)
+    wait_for(page, lambda: not working(log))
 
 
 def test_dark_and_narrow(page: Page, address: str) -> None:
