@@ -7,8 +7,11 @@ after which that page never understands a message again.
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -16,8 +19,10 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 from bokeh.core.serialization import Serializer
+from bokeh.document.callbacks import invoke_with_curdoc
 from bokeh.models import GlobalInlineStyleSheet, ImportedStyleSheet, Plot
 from bokeh.models.ui import UIElement
+from panel.io.model import patch_cds_msg
 from panel.io.notebook import push
 from panel.io.resources import CDN_DIST, DIST_DIR, LOCAL_DIST
 from panel.models.esm import ReactComponent
@@ -90,6 +95,8 @@ class Cell(pmui.Row):
         super().__init__(*objects, self._seen, theme_config=THEME, hooks=[self._later], **more)
         self._begun, self._drawn = begun, drawn
         self._pages: dict[str, _Page] = {}  # by number of their root
+        self._telling = ""  # the one that tells something
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._seen.param.watch(self._was_drawn, "times")
         self._pulse = pn.state.add_periodic_callback(self._beat, BEAT_MILLISECONDS, start=False)
 
@@ -98,8 +105,10 @@ class Cell(pmui.Row):
     ) -> Model:
         if doc.session_context is not None:  # served: the server has files and keeps order
             return super()._get_model(doc, root, parent, comm)
+        with suppress(RuntimeError):  # no notebook
+            self._loop = asyncio.get_running_loop()
         self._begun()
-        pn.state._stylesheets[doc] = _Sheets()
+        sheets = pn.state._stylesheets[doc] = _Sheets()
         model: Model = super()._get_model(doc, root, parent, comm)
         _lighten(model)
         # all widgets share one module: it goes with that one of them which the page makes first
@@ -107,16 +116,23 @@ class Cell(pmui.Row):
         model.select_one({"id": first}).esm = self._render_esm()
         model.stylesheets = [*model.stylesheets, GlobalInlineStyleSheet(css=icon_font())]
         top = root or model
-        self._pages[top.ref["id"]] = _Page(top, comm)
+        self._pages[top.ref["id"]] = _Page(top, comm, sheets)
         if root is None:
             model.tags = [*model.tags, SENT_BY_US]
         return model
 
     def _on_msg(self, ref: str, manager: Any, msg: Any) -> None:
-        """The page tells something: Bokeh then takes all models for known there, so send them."""
+        """The page tells something. JupyterLab has it told in a thread: everything else is here."""
+        if threading.current_thread() is threading.main_thread() or self._loop is None:
+            self._take(ref, manager, msg)
+        else:
+            self._loop.call_soon_threadsafe(self._take, ref, manager, msg)
+
+    def _take(self, ref: str, manager: Any, msg: Any) -> None:
         if ref in self._pages:
-            self._pages[ref].send()
-        super()._on_msg(ref, manager, msg)
+            self._telling = ref
+            self._pages[ref].take(manager, msg)
+            self._telling = ""
 
     def _later(self, view: Any, root: Model, changed: Any, old: Any) -> None:
         """Panel calls this for what comes to a page, before it is sent."""
@@ -125,8 +141,9 @@ class Cell(pmui.Row):
             _lighten(changed._models[ref][0])
 
     def _was_drawn(self, event: Any) -> None:
-        for page in self._pages.values():
-            page.drawn()
+        for ref, page in self._pages.items():
+            if self._telling in ("", ref):  # jupyter_bokeh does not say which
+                page.drawn()
         if not self._pulse.running:
             self._pulse.start()
         self._drawn()
@@ -143,8 +160,8 @@ class Cell(pmui.Row):
 class _Page:
     """One showing of a cell. What changes is sent by ``send``, in its order and all together."""
 
-    def __init__(self, root: Model, comm: Any) -> None:
-        self.root, self.comm = root, comm
+    def __init__(self, root: Model, comm: Any, sheets: _Sheets) -> None:
+        self.root, self.comm, self.sheets = root, comm, sheets
         self._early: list[tuple[tuple[Any, ...], dict[str, Any]]] | None = None
         if comm is not None:
             self._early = []
@@ -159,20 +176,26 @@ class _Page:
     def drawn(self) -> None:
         """A browser has it. Until then Panel collects the changes."""
         self.root.document.hold()
+        pn.state._stylesheets[self.root.document] = self.sheets  # jupyter_bokeh makes its own one
         if self._early is not None:
             del self.comm.send  # the class has it
             for given, more in self._early:
                 self.comm.send(*given, **more)
             self._early = None
-            self.root.document.on_change(self._keep_change)
 
-    def _keep_change(self, event: Any) -> None:
-        """When the page tells of a click, Panel drops what was still to be sent: back with it.
-
-        Not with what the page itself has changed.
-        """
-        if event.setter is None:
-            self.root.document.callbacks._held_events.append(event)
+    def take(self, manager: Any, message: Any) -> None:
+        """What the page tells. Panel's own way of taking it drops what is still to be sent."""
+        self.send()  # Bokeh takes all models for known to a page that tells something
+        doc = self.root.document
+        doc.hold()
+        patch_cds_msg(self.root, message)
+        manager.assemble(message).apply_to_document(doc, self.comm.id)
+        changes = doc.callbacks._held_events
+        doc.callbacks._held_events = [e for e in changes if e.setter is None]
+        for change in changes:
+            if change.setter is not None and change.callback_invoker is not None:
+                invoke_with_curdoc(doc, change.callback_invoker)
+        self.send()
 
     def send(self) -> None:
         """What has changed since the last time, what is inside of Bokeh's figures included."""

@@ -237,7 +237,7 @@ class Explorer(pn.viewable.Viewer):
                 self.runner.resume()
         elif now - self._seen_at > ABSENT_SECONDS and self.runner.state in ("queued", "running"):
             self._left_alone = True
-            self.runner.pause()
+            self.runner.pause(away=True)
 
     # --- looking --------------------------------------------------------------------------
 
@@ -272,14 +272,17 @@ class Explorer(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         """In a notebook: controls beside pictures."""
         if self._view is None:
-            middle = pn.Column(*self.main(), sizing_mode="stretch_width", min_width=400)
+            wide = {"flex": "1 1 500px"}
+            middle = pn.Column(*self.main(), sizing_mode="stretch_width", styles=wide)
             parts = [middle]
             if self.stage.only:
                 self.runbar.buttons.visible = False
             else:
                 parts.insert(0, pn.Column(*self.side(), width=320, max_height=1100, scroll=True))
             when = {"begun": self._pause_drawing, "drawn": self._begin}
-            self._view = Cell(*parts, sizing_mode="stretch_width", **when)
+            # in a narrow cell the controls are below the pictures
+            wrap = {"flexWrap": "wrap-reverse", "alignItems": "flex-end"}
+            self._view = Cell(*parts, sizing_mode="stretch_width", sx=wrap, **when)
         return self._view
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Bundle:

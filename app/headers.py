@@ -16,7 +16,8 @@ def protected(hosts: Sequence[str]) -> type[OutputTransform]:
         def transform_first_chunk(
             self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
         ) -> tuple[int, HTTPHeaders, bytes]:
-            headers["Content-Security-Policy"] = f"frame-ancestors {ancestors}"
+            # added: a page's own policy, as the gallery has one, stays in force
+            headers.add("Content-Security-Policy", f"frame-ancestors {ancestors}")
             headers["X-Content-Type-Options"] = "nosniff"
             headers["Referrer-Policy"] = "same-origin"  # the address is a visitor's experiment
             return status_code, headers, chunk

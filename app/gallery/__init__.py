@@ -14,9 +14,9 @@ from typing import Any
 from bokeh.server.views.auth_request_handler import AuthRequestHandler
 from tornado.web import HTTPError, authenticated
 
-from .index import index
+from .index import front_page
 from .pictures import PICTURES, Pictures
-from .reading import notebooks, reading
+from .reading import notebook_page, notebooks
 
 __all__ = ["ROUTES"]
 
@@ -49,7 +49,7 @@ class Handler(AuthRequestHandler):
 class IndexHandler(Handler):
     @authenticated
     async def get(self) -> None:
-        self.answer("text/html", index(self.explorer))
+        self.answer("text/html", front_page(self.explorer))
 
 
 class PictureHandler(Handler):
@@ -81,7 +81,7 @@ class ReadingHandler(Handler):
         if name not in notebooks():
             raise HTTPError(404)
         once = token_urlsafe(16)
-        self.answer("text/html", reading(name, once), f"'nonce-{once}'")
+        self.answer("text/html", notebook_page(name, once), f"'nonce-{once}'")
 
 
 ROUTES: list[Any] = [

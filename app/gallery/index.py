@@ -28,7 +28,7 @@ VIEW_WORDS = {
 
 
 @cache
-def index(explorer: str) -> str:
+def front_page(explorer: str) -> str:
     """The page; ``explorer`` is where the explorer is, as seen from here."""
     systems = (_link(explorer, {"system": s.name}, escape(s.title)) for s in SYSTEMS.values())
     head = (

@@ -73,7 +73,7 @@ def katex() -> str:
     return f"../../static/extensions/panel/{script.relative_to(DIST_DIR).as_posix()}"
 
 
-def reading(name: str, once: str) -> str:
+def notebook_page(name: str, once: str) -> str:
     """The whole page; ``once`` is the word by which the browser knows our script."""
     links = (
         f'<p class="links"><a class="button" href="{name}.ipynb" download>Download to run it</a> '

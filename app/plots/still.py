@@ -65,6 +65,7 @@ class _Drawing(Sheet):
         self.down = height - above - (10 if bare else 54)
         self.bare = bare
         self.inner: list[str] = []  # what the frame cuts off
+        self.outer: list[str] = []  # what stands beside it
         self.rect(0, 0, width, height, rx=6, fill="#ffffff")
 
     def _in_legend(self, element: Any) -> bool:
@@ -203,7 +204,7 @@ class _Drawing(Sheet):
     def image_of(self, element: Any, look: dict[str, Any]) -> None:
         """Cells as a picture inside of the picture, and what their colours mean beside it."""
         values = element.dimension_values(2, flat=False)[::-1]  # the first row is the top one
-        low, high = look_clim(element, look)
+        low, high = map(float, _options(element, "plot")["clim"])
         colours = process_cmap(look["cmap"], 256)
         left, bottom, right, top = element.bounds.lbrt()
         x, x2 = self.place(0, np.array([left, right]))
@@ -238,14 +239,9 @@ class _Drawing(Sheet):
             x += 54 * scale + LETTER_WIDTH * size * len(name)
 
     def finish(self) -> str:
-        self.parts += getattr(self, "outer", [])
+        self.parts += self.outer
         self.window(self.left, self.top, self.across, self.down, self.inner)
         return self.svg(str(self.given.get("title") or self.given.get("ylabel") or "picture"))
-
-
-def look_clim(element: Any, look: dict[str, Any]) -> tuple[float, float]:
-    low, high = _options(element, "plot").get("clim") or element.range(2)
-    return float(low), float(high)
 
 
 def stroke(look: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ pytest.importorskip("jupyterlab")
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("explorer")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SMALL = 'system="L63", width=64, n_train=2000, n_test=4'
 CELLS = (
     f"from app import Explorer\nexplorer = Explorer({SMALL})\nexplorer",
