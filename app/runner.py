@@ -124,17 +124,16 @@ class Runner:
                 self.state = "queued" if work.job.place else "running"
         return self.entry.run.refresh()
 
-    def pause(self) -> None:
-        """Hold on; the work itself stops too, unless others watch it."""
+    def pause(self, away: bool = False) -> None:
+        """Hold on; the work itself stops too, unless others watch it. ``away``: nobody is here."""
         if self.state in ("queued", "running") and self._work is not None:
             self.state = "paused"
-            if self._work.watchers == {self.session}:
-                self._work.job.pause()
+            self._work.pause(self.session, away)
 
     def resume(self) -> None:
         if self.state == "paused" and self._work is not None:
             self.state = "running"
-            self._work.job.resume()
+            self._work.resume(self.session)
 
     def cancel(self) -> None:
         """At once; what is done stays."""

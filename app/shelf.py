@@ -31,6 +31,7 @@ class Work:
 
     def __init__(self, broker: Broker, task: Task, memory_gb: float, seconds: float) -> None:
         self.watchers: set[str] = set()
+        self._resting: dict[str, bool] = {}  # watchers that paused; whether their page is away
         self.progress: Progress | None = None
         self.failure = ""
         self.done = False
@@ -53,9 +54,24 @@ class Work:
         if self.job.state == "cancelled" and not self.over:
             self.failure = "The run was cancelled."
 
+    def pause(self, session: str, away: bool = False) -> None:
+        """Hold on for this watcher; the job itself stands still when none is left to watch."""
+        self._resting[session] = away
+        self._rest()
+
+    def resume(self, session: str) -> None:
+        self._resting.pop(session, None)
+        self.job.resume()
+
+    def _rest(self) -> None:
+        if self.watchers and self.watchers <= self._resting.keys():
+            self.job.pause(yields=all(self._resting[s] for s in self.watchers))
+
     def leave(self, session: str) -> None:
         """Stop watching; the last one ends the work."""
         self.watchers.discard(session)
+        self._resting.pop(session, None)
+        self._rest()
         if not self.watchers and not self.over:
             self.job.cancel()
             self.failure = "The run was cancelled."
@@ -104,9 +120,8 @@ class Shelf:
         work = entry.work.get(stage)
         if work is None or work.failure:
             work = entry.work[stage] = Work(self.broker, task, memory_gb, seconds)
-        elif work.job.state == "paused":  # by somebody who did not know of this session
-            work.job.resume()
         work.watchers.add(session)
+        work.resume(session)  # it may stand still for those who watched until now
         return work
 
     def settle(self, entry: Entry, stage: str) -> None:

@@ -38,6 +38,7 @@ class Job:
         self.since = time.monotonic()  # in this state
         self.result: dict[str, Any] | None = None
         self.slot: Slot | None = None  # the broker's business
+        self.yields = False  # paused because nobody is there: gives way to others
         self._turns = turns
         self._ran = 0.0
         self._events: list[TaskEvent] = []
@@ -68,9 +69,12 @@ class Job:
         """Its process is killed at once; there is no event."""
         self._turns.cancel(self)
 
-    def pause(self) -> bool:
-        """Stand still until ``resume``, keeping the memory; False where that is not possible."""
-        return self._turns.pause(self)
+    def pause(self, yields: bool = False) -> bool:
+        """Stand still until ``resume``, keeping the memory; False where that is not possible.
+
+        One that ``yields`` is ended as soon as others wait for its room.
+        """
+        return self._turns.pause(self, yields)
 
     def resume(self) -> bool:
         """Wait for its turn again; False if it was not paused."""
@@ -133,8 +137,9 @@ class Turns:
                 self._end(job, "cancelled")
                 self._changed()
 
-    def pause(self, job: Job) -> bool:
+    def pause(self, job: Job, yields: bool = False) -> bool:
         with self.lock:
+            job.yields = yields
             if job.state in (*FINISHED, "paused"):
                 return False
             if job.state == "running" and not (job.slot and job.slot.suspend()):
@@ -254,9 +259,14 @@ class Turns:
                     f"It ran for {self.job_minutes:g} minutes, the most that a job may take here, "
                     f"and was stopped. {SMALLER}, or have the limit (RFM_JOB_MINUTES) raised.",
                 )
+        waiting = [job for job in self.queue if not job.slot]
         paused = [job for job in self.of("paused") if job.slot]
+        left = [job for job in paused if job.yields]
+        if left and any(not self._room(job, self.held.values()) for job in waiting):
+            self._fail(left[0], "The page was away, and others waited for its place. Train again.")
+            return
         held = [job.memory_gb for job in paused]
-        if any(not job.slot and not self._room(job, held) for job in self.queue):
+        if any(not self._room(job, held) for job in waiting):
             longest = min(paused, key=lambda job: job.since)
             if time.monotonic() - longest.since > 60 * self.pause_minutes:
                 self._fail(

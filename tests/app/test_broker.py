@@ -319,6 +319,23 @@ def test_a_pause_that_keeps_nobody_waiting_is_kept(make: Callable[..., Broker]) 
     assert job.state == "paused"
 
 
+def test_a_job_whose_page_is_away_gives_way(make: Callable[..., Broker]) -> None:
+    broker = make(started=2)
+    away, alone = submit(broker, "a"), submit(broker, "b")
+    until(lambda: away.state == "running")
+    away.pause(yields=True)
+    until(lambda: alone.state == "running")
+    time.sleep(0.2)
+    assert away.state == "paused"  # there is room for both
+    third = submit(broker, "c", WHO)
+    until(lambda: ended(away))
+    [*_, outcome] = away.take()
+    assert isinstance(outcome, TaskFailed)
+    assert "others waited" in outcome.reason
+    alone.cancel()
+    until(lambda: third.state == "done")
+
+
 # --- the process-wide one ---
 
 

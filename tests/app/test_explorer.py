@@ -129,6 +129,25 @@ def test_pause_and_resume(make: Callable[..., Explorer]) -> None:
     assert explorer.runner.state == "done"
 
 
+def test_a_run_stands_still_when_nobody_watches_it(
+    make: Callable[..., Explorer], shelf: Shelf
+) -> None:
+    first, second = (make(seed=16, n_train=200_000, width=1500) for _ in range(2))
+    until(first, lambda: first.runner.state == "running")
+    second._tick()
+    first.pause()
+    assert shelf.broker.snapshot().paused == 0  # the second one watches
+    second.runner.pause(away=True)
+    assert shelf.broker.snapshot().paused == 1
+    second.runner.resume()
+    assert shelf.broker.snapshot().paused == 0
+    second.close()
+    assert shelf.broker.snapshot().paused == 1
+    third = make(seed=16, n_train=200_000, width=1500)
+    assert shelf.broker.snapshot().paused == 0
+    until(third, lambda: third.runner.state == "running")
+
+
 def test_realizations_fill_up(make: Callable[..., Explorer]) -> None:
     explorer = make(seed=15, realizations=3)
     explorer.stage.views["density"].panel()
