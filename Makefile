@@ -27,7 +27,7 @@ demo: setup-app ## set up, then run the engine's demo on the terminal
 # Two at a time, so one thread each: threads of torch that compete are ten times slower.
 test: export OMP_NUM_THREADS ?= 1
 test: lint ## set up, lint, then run every test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 lint: setup-test ## ruff and mypy
 	$(BIN)/python -m ruff check

@@ -24,10 +24,11 @@ from bokeh.models import Axis, Plot
 from bokeh.models.annotations import Legend, Title
 from bokeh.util.serialization import make_id
 
+from .plots.style import FONT
+
 Element = Any  # hv.Element | hv.Overlay
 Tapped = Callable[[int], None]
 _NAME = re.compile(r'"id": "(p\d+)"')
-FONT = '"Roboto", "Helvetica", "Arial", sans-serif'
 TEXT, MUTED, LINE = "rgba(0, 0, 0, 0.87)", "rgba(0, 0, 0, 0.6)", "rgba(0, 0, 0, 0.22)"
 # as panel_material_ui dresses a figure in the browser, in its light theme: what is so already
 # costs neither a second layout there nor two hundred messages back
@@ -155,6 +156,7 @@ class _Pane(pn.pane.Bokeh):
     """
 
     again: Callable[[], Model]
+    object: Any
 
     def _get_model(self, doc: Any, root: Any = None, parent: Any = None, comm: Any = None) -> Any:
         shown = self.object

@@ -45,7 +45,7 @@ class RunBar:
         self.lead = Text("", "lead", margin=(6, 10))
         self.trouble = Text("", "error", margin=(4, 10))
         self.link_trouble = Text("", "warning", margin=(4, 10))
-        self.buttons = pn.FlexBox(
+        self.buttons = pmui.FlexBox(
             self.train,
             self.pause,
             self.cancel,

@@ -61,7 +61,7 @@ def export_buttons(view: View) -> pn.viewable.Viewable:
                 kind.upper(), f"rfm-{view.key}.{kind}", content, "Save the numbers behind them"
             )
         )
-    return pn.FlexBox(*buttons, justify_content="flex-end", margin=(4, 10))
+    return pmui.FlexBox(*buttons, justify_content="flex-end", margin=(4, 10))
 
 
 def small_button(label: str, why: str) -> pmui.Button:

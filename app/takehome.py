@@ -56,7 +56,7 @@ class TakeHomeView(View):
         )
         return pn.Column(
             self.link.pane,
-            pn.FlexBox(self.of, self.model, self.copy, self.python, align_items="center"),
+            pmui.FlexBox(self.of, self.model, self.copy, self.python, align_items="center"),
             self.code.pane,
             sizing_mode="stretch_width",
         )

@@ -99,7 +99,7 @@ def density_sentence(info: Info, times: Times | None, paper: PaperRow | None) ->
     numbers = _summary(info, times)
     start = (
         f"Over {_count(len(times), 'test', 'tests')}{models} a forecast is valid for "
-        f"{_mean(info, times)} on average, median {_amount(numbers['median'])}, from "
+        f"{_mean(info, times)} on average, median {_amount(numbers['median'])} (dotted), from "
         f"{_amount(numbers['min'])} to {_amount(numbers['max'])}."
     )
     return start + _exceptions(times) + _paper(info, paper)

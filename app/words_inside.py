@@ -179,12 +179,19 @@ def solver_sentence(regression: Regression | None, info: Info) -> str:
 
 def _reach(time: float, error: float) -> str:
     """A forecast time; where all are the same, all lasted as long as the data did."""
-    same = error < 1e-9 * time
-    return f"at least {time:.1f}, to the end of the data," if same else f"{time:.1f} ± {error:.2f}"
+    if _to_the_end(time, error):
+        return f"at least {time:.1f}, to the end of the data,"
+    return f"{time:.1f} ± {error:.2f}"
+
+
+def _to_the_end(time: float, error: float) -> bool:
+    return error < 1e-9 * time
 
 
 def _difference(qr: tuple[float, float, float], normal: tuple[float, float, float]) -> str:
     gain, doubt = qr[1] - normal[1], float(np.hypot(qr[2], normal[2]))
+    if _to_the_end(*qr[1:]) and gain > -2 * doubt:
+        return "The data end before forecasts with QR do: more training data would tell more."
     if gain > 2 * doubt:
         return (
             "Normal equations square the features' condition number, and small singular values "

@@ -36,7 +36,7 @@ def density(
     runs = runs[: 1 + MOST_PINS]
     end = _end([times for _, times in runs], paper)
     shapes = [_shape(times, end) for _, times in runs]
-    texts = [_line(label, times, k == 0) for k, (label, times) in enumerate(runs)]
+    texts = [_line(label, times) for label, times in runs]
     if paper is not None:
         texts.append(f"paper: mean {paper.vpt_mean:.1f}, standard deviation {paper.vpt_std:.1f}")
     axes = _axes(info, end, max((float(y.max()) for _, y in shapes if len(y)), default=1.0), texts)
@@ -76,7 +76,7 @@ def _shape(times: Times, end: float) -> Ink:
     return rfm_core.density(times.vpt, low=0.0, bandwidth=0.01 * end if alike else None)
 
 
-def _line(label: str, times: Times, current: bool) -> str:
+def _line(label: str, times: Times) -> str:
     """A run in the key: what its strokes mean, and their values."""
     name = style.plain(label)
     if not len(times):
@@ -85,8 +85,7 @@ def _line(label: str, times: Times, current: bool) -> str:
     if len(times) == 1:
         return f"{name}: {bound}{times.vpt[0]:.1f}, one forecast"
     error = times.vpt.std(ddof=1) / np.sqrt(len(times))
-    median = f", median {np.median(times.vpt):.1f} (dotted)" if current else ""
-    return f"{name}: mean {bound}{times.vpt.mean():.1f} ± {error:.1f}{median}, n = {len(times)}"
+    return f"{name}: mean {bound}{times.vpt.mean():.1f} ± {error:.1f}, n = {len(times)}"
 
 
 def _axes(info: Info, end: float, peak: float, texts: Sequence[str]) -> Axes:

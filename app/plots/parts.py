@@ -9,6 +9,7 @@ from typing import Any
 
 import holoviews as hv
 import numpy as np
+from bokeh.core.properties import value
 
 from app.scene import Info, Trajectory
 
@@ -159,7 +160,7 @@ class Axes:
 
     def words(self, label: str, rows: Words, **look: Any) -> Part:
         """Text at (x, y), a row each."""
-        font = {"text_font_size": style.TEXT_SIZE, "text_font_style": "bold"}
+        font = {"text_font": value(style.FONT), "text_font_size": style.TEXT_SIZE}
         look = {"text_color": style.TEXT, **font, **look}
         place = np.array([row[:2] for row in rows], dtype=float).reshape(-1, 2).T
         text = np.array([row[2] for row in rows], dtype=object)

@@ -94,13 +94,13 @@ def _zone_words(axes: Axes, regions: TanhRegions | None, naive: TanhRegions | No
     centres = {"linear": 0.0, "good": (low + high) / 2, "saturated": 1.5 * high}
     sides = [(sign * centre, name) for name, centre in centres.items() for sign in (-1, 1)]
     names = [(x, axes.place(0, 0.94)[1], name) for x, name in dict(sides).items()]
-    parts = [axes.words("zones", names, text_font_style="bold")]
+    parts = [axes.words("zones", names)]
     rows = ("this model's shares", regions, style.TRUTH), ("naive shares", naive, style.FORECAST)
     for k, (label, given, color) in enumerate(rows):
         height = axes.place(0, 0.86 - 0.08 * k)[1]
         shares = given.overall if given is not None else {}
         texts = [(centres[name], height, f"{100 * s:.0f} %") for name, s in shares.items()]
-        parts.append(axes.words(label, texts, text_font_style="bold", text_color=color))
+        parts.append(axes.words(label, texts, text_color=color))
     return parts
 
 

@@ -68,8 +68,8 @@ def singular_values(regression: Regression | None, unit: int) -> hv.Overlay:
         ),
         axes.curve("singular values", number, values, color=style.TRUTH, line_width=4),
         axes.curve("√β: β damps what is below", *_level(axes, cut), **BETA),
-        axes.words("left", left, text_align="left", text_font_style="bold"),
-        axes.words("right", right, text_align="right", text_font_style="bold"),
+        axes.words("left", left, text_align="left"),
+        axes.words("right", right, text_align="right"),
     ]
     return axes.overlay(parts, 330, legend_position="top")
 
@@ -125,8 +125,8 @@ def beta_path(regression: Regression | None, unit: int) -> hv.Overlay:
         axes.curve("rows held out", *heldout, color=style.TRUTH, line_width=3),
         axes.scatter("rows held out", *heldout, color=style.TRUTH, size=7),
         axes.curve("β in use", np.repeat(used, 2), np.array(axes.ylim * len(used)), **BETA),
-        axes.words("left", left, text_align="left", text_font_style="bold"),
-        axes.words("right", right, text_align="right", text_font_style="bold"),
+        axes.words("left", left, text_align="left"),
+        axes.words("right", right, text_align="right"),
     ]
     return axes.overlay(parts, 330, legend_position="top", logx=True)
 

@@ -198,7 +198,7 @@ class _Drawing(Sheet):
             place = (float(self.place(k, np.array(float(v)))) for k, v in enumerate((a, b)))
             across, down = place
             kept = str(text).replace(" ", "\u00a0")  # also those at its ends
-            look = {"anchor": anchor, "font_weight": "bold", "fill": color}
+            look = {"anchor": anchor, "fill": color}
             self.text(across, down + 0.35 * size, kept, size=size, **look)
 
     def image_of(self, element: Any, look: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ TRUTH_LINE = {"color": TRUTH, "line_width": 4}
 FORECAST_LINE = {"color": FORECAST, "line_width": 2.5, "line_dash": [8, 5]}  # truth shines through
 TEXT = "#808080"  # of words inside a picture: equally readable on white and on black
 TEXT_SIZE = "11pt"
+FONT = '"Roboto", "Helvetica", "Arial", sans-serif'  # the page's
 
 TOOLS = ["pan", "xbox_zoom", "reset", "save"]
 

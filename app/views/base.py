@@ -163,9 +163,7 @@ def _cell(value: Any) -> str:
 
 
 def side_by_side(*columns: Sequence[pn.viewable.Viewable]) -> pn.Row:
-    """Columns of equal width."""
-    return pn.Row(
-        *(pn.Column(*column, margin=0, sizing_mode="stretch_width") for column in columns),
-        sizing_mode="stretch_width",
-        margin=0,
-    )
+    """Columns of equal width; one below the other where the page is narrow."""
+    look: dict[str, Any] = {"margin": 0, "sizing_mode": "stretch_width"}
+    parts = (pn.Column(*column, styles={"flex": "1 1 400px"}, **look) for column in columns)
+    return pn.Row(*parts, styles={"flex-wrap": "wrap"}, **look)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import panel as pn
+import panel_material_ui as pmui
 
 from .. import words_inside as words
 from ..picture import Picture
@@ -33,7 +34,7 @@ class FeaturesView(View):
         self.naive = Picture(240, "naive-shares")
         self.reading = Text()
         return pn.Column(
-            pn.FlexBox(self.unit, self.of),
+            pmui.FlexBox(self.unit, self.of),
             self.reading.pane,
             self.zones.pane,
             side_by_side([self.shares.pane], [self.naive.pane]),

@@ -67,12 +67,12 @@ class ForecastView(View):
             *(p.pane for p in self.images.values()), sizing_mode="stretch_width", visible=False
         )
         lower = side_by_side(
-            [pn.FlexBox(self.plane, self.angle), self.attractor.pane],
+            [pmui.FlexBox(self.plane, self.angle), self.attractor.pane],
             [self.growth_reading.pane, self.growth.pane],
         )
         self.attractor_column: Any = lower[0]
         return pn.Column(
-            pn.FlexBox(self.test, self.play, align_items="center"),
+            pmui.FlexBox(self.test, self.play, align_items="center"),
             self.reading.pane,
             self.curve_column,
             self.image_column,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import panel as pn
+import panel_material_ui as pmui
 
 from rfm_core import InvalidInput
 
@@ -37,7 +38,7 @@ class ModelView(View):
             return io.BytesIO(str(self.drawing.object).encode())
 
         why = "Save the drawing as SVG"
-        return [pn.FlexBox(download("SVG", "rfm-model.svg", content, why), justify_content="end")]
+        return [pmui.FlexBox(download("SVG", "rfm-model.svg", content, why), justify_content="end")]
 
     def follow(self) -> None:
         """Draw what the controls say."""

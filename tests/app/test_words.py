@@ -118,7 +118,7 @@ def test_a_mean_comes_with_its_error_number_and_threshold():
     text = words.density_sentence(INFO, times(8, 10, 12, 10), None)
     assert "Over 4 tests a forecast is valid for 10.0 ± 0.8 Lyapunov times" in text
     assert "(mean ± standard error, n = 4, ε = 0.3)" in text
-    assert "median 10.0, from 8.0 to 12.0" in text
+    assert "median 10.0 (dotted), from 8.0 to 12.0" in text
 
 
 def test_one_test_has_no_mean():

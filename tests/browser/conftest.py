@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from explorer import server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -65,6 +66,21 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="session")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the server of ``address`` writes."""
+    return tmp_path_factory.mktemp("server") / "log"
+
+
+@pytest.fixture(scope="session")
+def address(log: Path) -> Iterator[str]:
+    """Of one server for all tests that do not need one of their own."""
+    with server(log=log) as found:
+        yield found
+    text = log.read_text(encoding="utf-8")
+    assert "Traceback" not in text, text
 
 
 @pytest.fixture

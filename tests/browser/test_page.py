@@ -9,7 +9,6 @@ import sys
 import time
 import urllib.parse
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,22 +21,9 @@ import rfm_core as rfm
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("explorer")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 QUICK = "n_train=2000&width=64&n_test=4"  # trains in a second
 LIGHT = f"{QUICK}&tab=model"  # and without figures, which cost a browser most
-
-
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("server") / "log"
-
-
-@pytest.fixture(scope="module")
-def address(log: Path) -> Iterator[str]:
-    with server(log=log) as found:
-        yield found
-    text = log.read_text(encoding="utf-8")
-    assert "Traceback" not in text, text
 
 
 def open_page(page: Page, address: str, query: str = QUICK) -> None:
@@ -186,7 +172,7 @@ def test_cancel_and_train_again(page: Page, address: str) -> None:
 
 
 def test_pause_and_resume(page: Page, address: str) -> None:
-    page.goto(f"{address}/?n_train=50000&width=716&n_test=4&seed=21&tab=model")
+    page.goto(f"{address}/?n_train=30000&width=512&n_test=4&seed=21&tab=model")
     page.get_by_role("button", name="Pause", disabled=False).click(timeout=PATIENCE)
     page.get_by_text(re.compile("^Paused")).wait_for()
     resume = page.get_by_role("button", name="Resume")
@@ -230,7 +216,7 @@ def test_a_full_server_shows_the_place_in_the_queue(
 ) -> None:
     with server("--jobs", "1", log=tmp_path / "log") as alone:
         other = browser.new_page()
-        other.goto(f"{alone}/?n_train=500000&width=1448&n_test=2&seed=31&tab=model")
+        other.goto(f"{alone}/?n_train=200000&width=1024&n_test=2&seed=31&tab=model")
         other.get_by_role("button", name="Cancel", disabled=False).wait_for(timeout=PATIENCE)
         page.goto(f"{alone}/?{LIGHT}&seed=32")
         page.get_by_text("place 1 in the queue").wait_for(timeout=PATIENCE)
