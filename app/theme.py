@@ -6,6 +6,8 @@ from typing import Any
 
 _BOTH: dict[str, Any] = {
     "typography": {"button": {"textTransform": "none"}},
+    # the help on one button lies over the next one, which must be clickable all the same
+    "components": {"MuiTooltip": {"defaultProps": {"disableInteractive": True}}},
     "chart_style": "minimal",  # as served; notebooks would have boxes around legends
 }
 THEME: dict[str, Any] = {

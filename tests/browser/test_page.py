@@ -314,6 +314,7 @@ def test_everything_can_be_taken_away(page: Page, address: str, tmp_path: Path) 
     open_page(page, address, f"{QUICK}&seed=5&tab=density")
     wait_for(page, lambda: figures(page))
     assert saved(page, "PNG")[:8] == b"\x89PNG\r\n\x1a\n"
+    page.get_by_role("tooltip").wait_for()  # it lies over the next button
     assert saved(page, "SVG").startswith(b"<svg")
     assert b"vpt" in saved(page, "CSV")
     arrays = np.load(io.BytesIO(saved(page, "NPZ")))
