@@ -64,6 +64,7 @@ def serve(options: argparse.Namespace) -> None:
     from .headers import protected
     from .page import TITLE, make_page
     from .prepare import prepare
+    from .rush import make_pages_one_by_one
 
     chosen = {
         "running": options.jobs,
@@ -77,6 +78,7 @@ def serve(options: argparse.Namespace) -> None:
     get_broker().warm()
     print("Training the first model ...", flush=True)
     prepare()
+    make_pages_one_by_one()
     here = "localhost" if options.address in ("127.0.0.1", "0.0.0.0") else options.address
     print(f"{TITLE} is at http://{here}:{port}  (Ctrl-C ends it)", flush=True)
     print(f"For lectures: http://{here}:{port}/gallery", flush=True)
@@ -95,7 +97,7 @@ def serve(options: argparse.Namespace) -> None:
         secret_key=secrets.token_urlsafe(32),
         cookie_secret=secrets.token_urlsafe(32),
         generate_session_ids=True,
-        unused_session_lifetime=120_000,  # time to come back after the network was cut
+        unused_session_lifetime_milliseconds=120_000,  # time to come back after the network was cut
         session_token_expiration=86_400,
         admin=False,
         liveness=True,  # /liveness answers while the server is well

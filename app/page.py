@@ -10,6 +10,7 @@ import panel as pn
 from panel.util.parameters import edit_readonly
 from panel_material_ui.template.base import Page
 
+from . import garbage
 from .explorer import Explorer
 from .settings import OWN
 from .theme import THEME
@@ -41,7 +42,8 @@ def make_page(gallery: bool = False) -> Any:
     )
     keep_address(explorer, query)
     if pn.state.curdoc is not None and pn.state.curdoc.session_context is not None:
-        pn.state.on_session_destroyed(lambda context: explorer.close())
+        pn.state.on_session_destroyed(lambda context: ended(explorer))
+        pn.state.onload(garbage.set_aside)
     sidebar = [] if explorer.stage.only else explorer.side()
     page = Page(
         title=TITLE,
@@ -55,6 +57,11 @@ def make_page(gallery: bool = False) -> Any:
     with edit_readonly(page):
         page.busy = False
     return page
+
+
+def ended(explorer: Explorer) -> None:
+    explorer.close()
+    garbage.collect_later()
 
 
 def read_address() -> dict[str, str]:

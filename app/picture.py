@@ -20,7 +20,7 @@ import panel as pn
 import param
 from bokeh.document import Document
 from bokeh.model import Model
-from bokeh.models import Axis, Plot
+from bokeh.models import AllIndices, Axis, CDSView, Plot, UnionRenderers
 from bokeh.models.annotations import Legend, Title
 from bokeh.util.serialization import make_id
 
@@ -196,10 +196,12 @@ class _Template:
         figure = plot.state
         sources = [renderer.data_source for renderer in figure.renderers]
         self.renderers = [sources.index(part.handles["source"]) for part in self.parts]
-        for renderer in figure.renderers:  # five models each that nothing here needs
-            renderer.update(**dict.fromkeys(OTHER_GLYPHS, None))
+        # what all renderers can share, and what nothing here needs: half of a figure's models
+        view, policy = CDSView(filter=AllIndices()), UnionRenderers()
+        for renderer in figure.renderers:
+            renderer.update(view=view, **dict.fromkeys(OTHER_GLYPHS, None))
         for source in sources:
-            source.data = {name: [] for name in source.data}
+            source.update(data={name: [] for name in source.data}, selection_policy=policy)
         for model in figure.references():
             for kind, look in LIGHT.items():
                 if isinstance(model, kind):

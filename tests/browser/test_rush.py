@@ -1,0 +1,21 @@
+"""Several visitors at once: who has a page sees something in it before the last one is made."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import pytest
+from explorer import ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "bench"))
+
+from crowd import crowd
+
+pytestmark = pytest.mark.slow
+
+
+def test_pages_are_made_one_by_one(address: str) -> None:
+    visits = asyncio.run(crowd(address, "?n_train=2000&width=64&n_test=4", visitors=5, within=0))
+    assert min(visit.document for visit in visits) < max(visit.page for visit in visits)
+    assert all(visit.result >= visit.document > visit.page for visit in visits)
