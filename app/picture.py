@@ -20,7 +20,7 @@ import panel as pn
 import param
 from bokeh.document import Document
 from bokeh.model import Model
-from bokeh.models import AllIndices, Axis, CDSView, Plot, UnionRenderers
+from bokeh.models import AllIndices, Axis, Plot, UnionRenderers
 from bokeh.models.annotations import Legend, Title
 from bokeh.util.serialization import make_id
 
@@ -197,9 +197,10 @@ class _Template:
         sources = [renderer.data_source for renderer in figure.renderers]
         self.renderers = [sources.index(part.handles["source"]) for part in self.parts]
         # what all renderers can share, and what nothing here needs: half of a figure's models
-        view, policy = CDSView(filter=AllIndices()), UnionRenderers()
+        everything, policy = AllIndices(), UnionRenderers()
         for renderer in figure.renderers:
-            renderer.update(view=view, **dict.fromkeys(OTHER_GLYPHS, None))
+            renderer.view.filter = everything
+            renderer.update(**dict.fromkeys(OTHER_GLYPHS, None))
         for source in sources:
             source.update(data={name: [] for name in source.data}, selection_policy=policy)
         for model in figure.references():
