@@ -7,6 +7,7 @@ import urllib.parse
 from typing import Any
 
 import panel as pn
+import param
 from panel.util.parameters import edit_readonly
 from panel_material_ui.template.base import Page
 
@@ -53,10 +54,15 @@ def make_page(gallery: bool = False) -> Any:
         main=[pn.Column(*explorer.main(), sizing_mode="stretch_width", margin=(8, 8))],
         theme_config=THEME,
     )
-    # It would follow every event of every session, at the cost of a walk through the whole page.
+    # It would follow every event of every session, at the cost of a walk through the whole page,
+    # and the list of its followers would keep every page in memory for ever.
     with edit_readonly(page):
-        page.busy = False
+        page.busy = _Idle().param.busy
     return page
+
+
+class _Idle(param.Parameterized):
+    busy = param.Boolean(False)
 
 
 def ended(explorer: Explorer) -> None:

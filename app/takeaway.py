@@ -21,7 +21,7 @@ const walk = (view) => {
   for (const child of (view.children != null ? Array.from(view.children()) : [])) walk(child);
 };
 for (const root of Array.from(Bokeh.index.roots)) {
-  if (root.model.document === button.document) walk(root);
+  if (root.model.document === source.document) walk(root);
 }
 const seen = figures.filter((view) => view.el.getClientRects().length > 0);
 for (const view of seen) {
@@ -50,8 +50,8 @@ def export_buttons(view: View) -> pn.viewable.Viewable:
     for kind in ("png", "svg"):
         button = small_button(kind.upper(), f"Save the pictures in sight as {kind.upper()}")
         stem = f"rfm-{view.key}"
+        # ``source`` is the button; as an argument Panel would keep it, and its page, for ever
         button.js_on_click(
-            args={"button": button},
             code=f"(async () => {{ const kind = '{kind}', stem = '{stem}';{EXPORT}}})()",
         )
         buttons.append(button)

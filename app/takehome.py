@@ -36,9 +36,11 @@ class TakeHomeView(View):
         self.of = self.select("Python for", CODES, "forecast")
         self.code = Text("", "code", margin=(8, 10))
         self.copy = pmui.Button(label="Copy the code", icon="content_copy", variant="outlined")
+        # the pane is looked for: as an argument Panel would keep it, and its page, for ever
         self.copy.js_on_click(
-            args={"pane": self.code.pane},
             code="""
+            const models = Array.from(source.document._all_models.values());
+            const pane = models.find((m) => String(m.text ?? "").includes("rfm-text code"));
             const page = new DOMParser().parseFromString(pane.text, "text/html");
             const once = page.body.textContent;  // Panel escapes what it sends
             const code = new DOMParser().parseFromString(once, "text/html").body.textContent;

@@ -329,6 +329,10 @@ def test_everything_can_be_taken_away(page: Page, address: str, tmp_path: Path) 
     page.locator(".rfm-text.code", has_text="import rfm_core").wait_for()
     choose(page, "Python for", "forecast times")
     wait_for(page, lambda: "np.concatenate" in code(page))
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the code").click()
+    copied = wait_for(page, lambda: page.evaluate("navigator.clipboard.readText()"))
+    assert copied.split() == code(page).split()
     made: dict[str, Any] = {}
     exec(code(page), made)  # the snippet gives the numbers of the picture
     np.testing.assert_array_equal(np.sort(np.ravel(made["vpt"])), np.sort(arrays["vpt"]))

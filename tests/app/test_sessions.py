@@ -1,0 +1,62 @@
+"""Sessions of a real server end without a trace, whatever was looked at."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from panel.io.server import get_server
+from tornado.httpclient import AsyncHTTPClient
+
+from app import garbage, page
+from app.broker import Broker
+from app.explorer import Explorer
+from app.shelf import Shelf
+
+QUERIES = ("tab=forecast", "tab=take-away", "view=features", "tab=statistics&hide=more")
+
+
+@pytest.fixture(scope="module")
+def shelf() -> Iterator[Shelf]:
+    broker = Broker(running=1, nice=0)
+    yield Shelf(broker)
+    broker.close()
+
+
+def test_nothing_is_left_of_a_session(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.explorer.get_shelf", lambda: shelf)
+    monkeypatch.setattr(garbage, "collect_later", lambda: None)  # no loop is there that long
+    seen: list[weakref.ref[Explorer]] = []
+
+    class Seen(Explorer):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            seen.append(weakref.ref(self))
+
+    monkeypatch.setattr(page, "Explorer", Seen)
+
+    async def visits() -> None:
+        quickly = {"unused_session_lifetime_milliseconds": 1}
+        quickly["check_unused_sessions_milliseconds"] = 100
+        server = get_server({"/": page.make_page}, port=0, show=False, start=False, **quickly)
+        server.start()
+        try:
+            for query in QUERIES:
+                address = f"http://localhost:{server.port}/?n_train=1000&width=40&n_test=2&{query}"
+                await AsyncHTTPClient().fetch(address)
+            [context] = server._tornado._applications.values()
+            while context._sessions:
+                await asyncio.sleep(0.1)
+        finally:
+            server.stop()
+
+    asyncio.run(visits())
+    assert len(seen) == len(QUERIES)
+    garbage.collect()
+    gc.unfreeze()
+    left = [ref() for ref in seen if ref() is not None]
+    assert not left
