@@ -262,7 +262,8 @@ class Turns:
         waiting = [job for job in self.queue if not job.slot]
         paused = [job for job in self.of("paused") if job.slot]
         left = [job for job in paused if job.yields]
-        if left and any(not self._room(job, self.held.values()) for job in waiting):
+        living = [job.memory_gb for job in self.jobs.values() if job.slot]  # dying ones make room
+        if left and any(not self._room(job, living) for job in waiting):
             self._fail(left[0], "The page was away, and others waited for its place. Train again.")
             return
         held = [job.memory_gb for job in paused]
