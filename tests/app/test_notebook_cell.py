@@ -19,19 +19,11 @@ from pyviz_comms import Comm
 
 import rfm_core as rfm
 from app import notebook
-from app.broker import Broker
 from app.cell import _Page
 from app.explorer import Explorer
 from app.shelf import Shelf
 
 SMALL = {"width": 40, "n_train": 1000, "n_test": 4}
-
-
-@pytest.fixture(scope="module")
-def shelf() -> Iterator[Shelf]:
-    broker = Broker(running=1, nice=0)
-    yield Shelf(broker)
-    broker.close()
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,18 +12,10 @@ from panel.io.server import get_server
 from tornado.httpclient import AsyncHTTPClient
 
 from app import garbage, page
-from app.broker import Broker
 from app.explorer import Explorer
 from app.shelf import Shelf
 
 QUERIES = ("tab=forecast", "tab=take-away", "view=features", "tab=statistics&hide=more")
-
-
-@pytest.fixture(scope="module")
-def shelf() -> Iterator[Shelf]:
-    broker = Broker(running=1, nice=0)
-    yield Shelf(broker)
-    broker.close()
 
 
 def test_nothing_is_left_of_a_session(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
