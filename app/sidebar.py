@@ -125,6 +125,7 @@ class Sidebar:
         self.more_toggle = pmui.Button(
             label="More settings", variant="text", size="small", icon="expand_more", margin=(0, 10)
         )
+        self.more_toggle.visible = not self.hidden.issuperset(MORE)
         self.more_toggle.on_click(self._toggle_more)
         settings.param.watch(lambda *_: self._show_parameters(), ["system", "parameters"])
         self._show_parameters()

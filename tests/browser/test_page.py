@@ -141,6 +141,7 @@ def test_teachers_can_hide_and_single_out(page: Page, address: str) -> None:
     open_page(page, address, f"{QUICK}&hide=more,architecture")
     assert not page.get_by_label("Architecture", exact=True).first.is_visible()
     assert page.get_by_label("System", exact=True).first.is_visible()
+    assert not page.get_by_role("button", name="More settings").is_visible()
     page.goto(f"{address}/?{QUICK}&view=features")
     wait_trained(page)
     wait_for(page, lambda: len(figures(page)) >= 3)
