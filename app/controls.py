@@ -111,6 +111,11 @@ _CONTROLS: dict[str, tuple[str, str]] = {
         "Draw directions for inputs brought to one scale; it helps where components differ in "
         "size.",
     ),
+    "taper": (
+        "Taper",
+        "Features take less of inputs further from their patch, falling off with this share of the "
+        "halo; a wide halo then costs no resolution. 0 takes all inputs alike, as the paper does.",
+    ),
     "centred": (
         "Centred features",
         "Count every tanh from its value at the mean of the data: the same functions with far less "
@@ -213,7 +218,7 @@ CHOICES: dict[str, tuple[float, ...]] = {
     ),
     "depth": (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32),
     "beta": tuple(float(f"1e{power}") for power in range(-30, 1)),
-    "noise": (0.0, *(float(f"1e{power}") for power in range(-8, 0))),
+    "noise": (0.0, *(float(f"{n}e{power}") for power in range(-8, 0) for n in (1, 3))),
     "n_train": (
         500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
     ),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rfm_core import SYSTEMS, InvalidInput, PaperRow, paper_rows
 
+from . import specs
+
 if TYPE_CHECKING:
     from .settings import Settings
 
@@ -51,20 +53,9 @@ def nearest_row(s: Settings) -> PaperRow | None:
 
 def values_of(row: PaperRow) -> dict[str, Any]:
     """The settings of that row, faithfully; everything else is as it was in the paper."""
-    spec, data = row.model_spec(), row.data_spec()
-    local = {"G": spec.G, "I": spec.I} if spec.choices.local else {}
-    names = "architecture width noise noise_on solver sampler unit_weights centred"
-    return {
-        **{name: getattr(spec, name) for name in names.split()},
-        **{name: getattr(data, name) for name in ("system", "n_train", "dt", "eps", "accuracy")},
-        **local,
-        **({"depth": spec.depth} if spec.choices.deep else {}),
-        "sides": "equal",
-        "patches": spec.patches or "auto",
-        "rows": spec.rows or 0,
-        "beta_auto": False,
-        "beta": spec.beta,
-    }
+    data = row.data_spec()
+    names = ("system", "n_train", "dt", "eps", "accuracy")
+    return specs.values_of(row.model_spec()) | {name: getattr(data, name) for name in names}
 
 
 def is_faithful(s: Settings) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import param
 import torch
 
+import rfm_core as engine
 from rfm_core import (
     ARCHITECTURES,
     SAMPLERS,
@@ -25,7 +26,7 @@ from rfm_core import (
 )
 from rfm_core.checks import whole
 
-from . import published, query, validity
+from . import published, query, specs, validity
 from .controls import CHOICES, HELP, LABELS, describe, difference, label_of, options, shown
 from .query import RESERVED
 from .validity import FILE
@@ -37,13 +38,8 @@ __all__ = [
 
 OWN = "own"
 NAMES = (*ARCHITECTURES, "LocalDeepRFMX", "LocalDeepSkipX")  # X: units exchange their halo
-# What somebody who knows the system would choose: the best known that trains in seconds.
-_LOCAL_96 = {"architecture": "LocalSkip", "G": 2, "I": 2, "left": 4, "right": 2, "rows": 50_000}
-_LOCAL_KS = {
-    "architecture": "LocalSkip", "G": 8, "I": 1, "exchange_left": 1, "rows": 60_000,
-    "noise": 1e-3, "beta_auto": False, "beta": 1e-12, "n_train": 20_000,
-}  # fmt: skip
-_RECOMMENDED: dict[str, dict[str, Any]] = {"L96": _LOCAL_96, "KS": _LOCAL_KS, OWN: {"eps": 0.5}}
+# Beyond the model that the engine recommends: what keeps a first run short.
+_QUICK: dict[str, dict[str, Any]] = {"KS": {"n_train": 20_000, "n_test": 10}, OWN: {"eps": 0.5}}
 
 
 @cache
@@ -83,6 +79,7 @@ class Settings(param.Parameterized):
     w = param.Number(1.0)
     b = param.Number(1.0)
     standardize = param.Boolean(False)
+    taper = param.Number(0.0)  # 0: none
     centred = param.Boolean(True)
     solver = _choice("qr", "qr", "normal")
     patches = _choice("auto", "auto", "all", "one")
@@ -207,6 +204,7 @@ class Settings(param.Parameterized):
             given |= {"G": self.G, "patches": None if self.patches == "auto" else self.patches}
             sides = ("I",) if self.sides == "equal" else ("left", "right")
             given |= {name: getattr(self, name) for name in sides}
+            given["taper"] = self.taper or None
         if self.exchanging:
             given |= {"exchange": (self.exchange_left, self.exchange_right), "patches": "all"}
             self.check_exchange()
@@ -293,7 +291,8 @@ def recommended(system: str) -> dict[str, Any]:
         known = get_system(system)
         found |= {"dt": known.dt, "n_train": known.n_train, "eps": known.eps}
         found["parameters"] = dict(known.parameters)
-    return found | _RECOMMENDED.get(system, {})
+        found |= specs.values_of(engine.recommended(system))
+    return found | _QUICK.get(system, {})
 
 
 # A file stays with the page it was given to; the tab is the page's own affair.

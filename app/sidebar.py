@@ -19,8 +19,8 @@ MAIN = (
     "exchange_left", "exchange_right", "beta_auto", "beta", "noise", "noise_on",
 )  # fmt: skip
 MORE = (
-    "n_train", "dt", "eps", "sampler", "L0", "L1", "w", "b", "standardize", "centred", "solver",
-    "patches", "rows", "unit_weights", "accuracy", "n_test", "realizations", "climate_times",
+    "n_train", "dt", "eps", "sampler", "L0", "L1", "w", "b", "standardize", "taper", "centred",
+    "solver", "patches", "rows", "unit_weights", "accuracy", "n_test", "realizations", "climate_times",
     "device", "seed",
 )  # fmt: skip
 GROUPS = {"main": MAIN, "more": MORE, "system": ("system", "parameters")}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 FILE = ("columns", "time", "series_dt", "lyapunov", "estimate", "homogeneous", "key")
-_LOCAL = ("G", "I", "sides", "left", "right", "patches")
+_LOCAL = ("G", "I", "sides", "left", "right", "patches", "taper")
 _GENERATED = ("n_train", "dt", "accuracy", "realizations")
 _NAIVE = ("uniform", "gaussian")
 
@@ -73,6 +73,7 @@ def limits(s: Settings) -> dict[str, str]:
         check(name, partial(ModelSpec, **{name: getattr(s, name)}))
     check("depth", lambda: ModelSpec("DeepSkip", depth=s.depth))
     check("rows", lambda: s.rows == 0 or ModelSpec(rows=s.rows))
+    check("taper", lambda: s.taper == 0 or ModelSpec("LocalSkip", G=1, I=1, taper=s.taper))
     check("L0", lambda: ModelSpec(L0=s.L0, L1=100))
     check("L1", lambda: "L0" in found or ModelSpec(L0=s.L0, L1=s.L1))
     for name in ("I", "left", "right", "exchange_left", "exchange_right"):

@@ -32,6 +32,7 @@ from .metrics import (
 )
 from .model import Forecast, Model
 from .paper import PaperRow, paper_rows
+from .recommend import recommended
 from .results import ResultStore
 from .ridge import BetaPath
 from .series import LyapunovEstimate, SeriesLimits, estimate_lyapunov, load_series
@@ -88,6 +89,7 @@ __all__ = [
     "make_executor",
     "paper_rows",
     "power_spectrum",
+    "recommended",
     "run_study",
     "search_beta",
     "sinkhorn2",

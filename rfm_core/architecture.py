@@ -12,6 +12,7 @@ from .spec import Spec
 
 PAPER_NOISE = 1e-3
 LEAST_RANGE = 1e-3  # from L0 to L1: rounding must be small beside it
+LEAST_TAPER = 0.05  # below it the end of a halo is out of sight: a smaller halo says it better
 
 
 class Choices(NamedTuple):
@@ -49,6 +50,8 @@ class ModelSpec(Spec):
     sampler          "tight" (hit-and-run inside the data), "hit-and-run" (inside their bounding
                      box, the paper's), or the naive "uniform" and "gaussian" of scales w and b
     standardize      draw directions for standardised inputs
+    taper            (local) directions take less of inputs further from the patch: a Gaussian of
+                     this standard deviation, as a share of the halo; None: of all alike
     unit_weights     "independent" draws for each unit, or the first one's "shared" by all
     patches          learn from "all" patches or from "one" (the middle one); None: "all" where the
                      data are homogeneous in space
@@ -56,7 +59,7 @@ class ModelSpec(Spec):
     features         "tanh", or "polynomial" of the given degree as a baseline, without a width
     centred          count each tanh from its value at the mean input, spend one feature of each
                      unit on a constant, and let beta penalise what features contribute instead of
-                     bare weights: the same functions with far less rounding
+                     bare weights: the same functions with far less rounding; False is the paper's
     """
 
     architecture: str = "SkipRFM"
@@ -77,12 +80,13 @@ class ModelSpec(Spec):
     w: float = 1.0
     b: float = 1.0
     standardize: bool = False
+    taper: float | None = None
     unit_weights: str = "independent"
     patches: str | None = None
     rows: int | None = None
     features: str = "tanh"
     degree: int = 3
-    centred: bool = False
+    centred: bool = True
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -124,13 +128,9 @@ class ModelSpec(Spec):
     def _check_centred(self) -> None:
         put = object.__setattr__
         put(self, "centred", flag("centred", self.centred, "False is the paper's."))
-        if not self.centred:
-            return
         if self.features == "polynomial":
-            raise refuse(
-                "centred", True, "False for polynomials", "They are centred and have a constant."
-            )
-        if self.width < 2:
+            put(self, "centred", False)  # monomials are centred, scaled and have a constant anyway
+        if self.centred and self.width < 2:
             remedy = "One feature is the constant; use more, or centred=False."
             raise refuse("width", self.width, "at least 2 with centred=True", remedy)
 
@@ -146,8 +146,11 @@ class ModelSpec(Spec):
     def _check_locality(self) -> None:
         put = object.__setattr__
         self._check_exchange()
+        if self.taper is not None:
+            remedy = "0.4 is usual, None takes all inputs alike."
+            put(self, "taper", real("taper", self.taper, remedy, LEAST_TAPER, 1e3))
         if not self.choices.local:
-            for name in ("G", "I", "left", "right"):
+            for name in ("G", "I", "left", "right", "taper"):
                 if getattr(self, name) is not None:
                     raise self._only_local(name, getattr(self, name))
             return
@@ -231,8 +234,6 @@ class ModelSpec(Spec):
             name += f" exchanging {self.exchange[0]}|{self.exchange[1]}"
         if self.features == "polynomial":
             return f"{name} polynomial degree {self.degree}" + f" x{self.depth}" * self.choices.deep
-        if self.centred:
-            name += " centred"
         return f"{name} {self.width}" + f"x{self.depth}" * self.choices.deep
 
     def scheme(self, dimension: int) -> Scheme:

@@ -57,18 +57,22 @@ class Centred(Tanh):
         self.centre = centre
         at_centre = self.preactivations(centre)
         # tanh is odd: with the sign of each row such that it is above 0 at the centre, q <= 1
-        self._sign = torch.where(at_centre < 0, -1.0, 1.0).to(bias.dtype)
-        self._slope = -2 * self._sign[:, None] * weights
-        self._q = torch.exp(-2 * at_centre.abs())
-        self._factor = -2 * self._sign * self._q / (1 + self._q)
+        sign = torch.where(at_centre < 0, -1.0, 1.0).to(bias.dtype)
+        q = torch.exp(-2 * at_centre.abs())
+        pad = torch.nn.functional.pad  # a row for the constant, which comes first
+        self._slope = pad(-2 * sign[:, None] * weights, (0, 0, 1, 0))
+        self._offset = pad(1 + torch.exp(2 * at_centre.abs()), (1, 0), value=1.0)
+        self._factor = pad(-2 * sign / (1 + q), (1, 0))
 
     def __call__(self, z: Tensor) -> Tensor:
         # with q = exp(-2x) at the centre and q (1 + e) at z, the difference of the two
-        # tanh(x) = (1 - q) / (1 + q) is -2 q e / ((1 + q) (1 + q + q e)): nothing cancels.
+        # tanh(x) = (1 - q) / (1 + q) is -2 e / ((1 + q) (1 + 1/q + e)): nothing cancels.
         # Beyond exp(700) a feature is saturated, and infinity over infinity is no number.
-        e = torch.expm1(((z - self.centre) @ self._slope.mT).clamp_max(700))
-        phi = e * self._factor / (1 + self._q * (1 + e))
-        return torch.nn.functional.pad(phi, (1, 0), value=1.0)
+        # In place wherever torch can still differentiate: new memory costs more than the sums.
+        e = ((z - self.centre) @ self._slope.mT).clamp_max_(700).expm1_()
+        phi = (e / (e + self._offset)).mul_(self._factor)
+        phi.select(-1, 0).fill_(1.0)
+        return phi
 
     def tangent(self, z: Tensor, dz: Tensor) -> tuple[Tensor, Tensor]:
         """phi(z) and its derivative along dz, whose leading axes may be more than those of z."""

@@ -257,6 +257,9 @@ class Training:
     def _drawn(self, number: int, inputs: Inputs, rows: Rows) -> tuple[Array, Array]:
         """Internal weights of one unit; a centred one has its constant beside them."""
         spec = self.spec
+        emphasis = None
+        if spec.taper is not None:
+            emphasis = np.exp(-((self.wiring.distance(number) / spec.taper) ** 2) / 2)
         return sample(
             spec.sampler,
             stream(self.seed, "weights", self.realization, number),
@@ -268,6 +271,7 @@ class Training:
             w=spec.w,
             b=spec.b,
             standardize=spec.standardize,
+            emphasis=emphasis,
         )
 
     def _tensor(self, array: Array) -> Tensor:

@@ -41,12 +41,13 @@ def depths_at_fixed_size(base: StudySpec, size: int, depths: Sequence[int]) -> G
     dimension = system.dimension(base.data.parameter_values)
     grid: Grid = {}
     for depth in depths:
-        per_feature = base.model.replace(width=1, depth=depth).size(dimension)
-        width = size // per_feature
-        if width < 1:
+        # a single feature would be the constant of a centred unit, but it is counted like any other
+        per_feature = base.model.replace(width=1, depth=depth, centred=False).size(dimension)
+        width, least = size // per_feature, 2 if base.model.centred else 1
+        if width < least:
             raise InvalidInput(
-                f"size={size} has no room for depth={depth}: one feature per unit already takes "
-                f"{per_feature} parameters. Use a larger size or fewer units."
+                f"size={size} has no room for depth={depth}: the least width, {least}, already "
+                f"takes {least * per_feature} parameters. Use a larger size or fewer units."
             )
         grid[f"B={depth} D_r={width}"] = base.replace(
             model=base.model.replace(width=width, depth=depth)

@@ -63,14 +63,21 @@ def sample(
     w: float = 1.0,
     b: float = 1.0,
     standardize: bool = False,
+    emphasis: Array | None = None,
 ) -> tuple[Array, Array]:
-    """``width`` rows of internal weights (width, inputs) and biases (width,)."""
+    """``width`` rows of internal weights (width, inputs) and biases (width,).
+
+    ``emphasis`` (inputs,) says how much of each input a direction takes; None: of all alike.
+    """
     n = len(inputs.low)
+    if emphasis is None:
+        emphasis = np.ones(n)
     if kind == "uniform":
-        return rng.uniform(-w, w, (width, n)), rng.uniform(-b, b, width)
+        return emphasis * rng.uniform(-w, w, (width, n)), rng.uniform(-b, b, width)
     if kind == "gaussian":
-        return w * rng.standard_normal((width, n)), b * rng.standard_normal(width)
+        return emphasis * w * rng.standard_normal((width, n)), b * rng.standard_normal(width)
     bias, direction, along, sign = _draws(rng, width, n, L0, L1)
+    direction = direction * emphasis
     centre = np.zeros(n)
     if standardize:
         centre = inputs.mean

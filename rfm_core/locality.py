@@ -74,3 +74,13 @@ class Scheme:
         offsets = np.arange(-left * self.G, (1 + right) * self.G)
         first = np.arange(self.patches)[:, None] * self.G
         return (first + offsets) % self.dimension
+
+    def distance(self, left: int, right: int) -> Array:
+        """((left + 1 + right) G,): how far each component of ``around`` is from the patch itself.
+
+        0 inside the patch, 1 at either end of the halo, so that both sides count alike however
+        wide they are.
+        """
+        inside = np.zeros(self.G)
+        before, after = (np.arange(1, n * self.G + 1) / max(1, n * self.G) for n in (left, right))
+        return np.concatenate([before[::-1], inside, after])

@@ -67,11 +67,23 @@ class Wiring:
 
     def read(self, unit: int, u: Tensor, y: Tensor, patches: slice = slice(None)) -> Tensor:
         """Inputs of a unit, (..., patches, inputs)."""
-        deep = self.spec.choices.deep and not (self.spec.exchanging and unit == 0)
+        deep = self._reads_estimates(unit)
         if self._global:
             return (torch.cat([u, y], dim=-1) if deep else u)[..., None, :]
         seen = u[..., self.halo[patches]]
         return torch.cat([seen, y[..., self.exchange[patches]]], dim=-1) if deep else seen
+
+    def distance(self, unit: int) -> Array:
+        """How far each input of a unit is from its patch: 0 inside, 1 at the end of the halo."""
+        spec, scheme = self.spec, self.scheme
+        seen = scheme.distance(scheme.left, scheme.right)
+        if not self._reads_estimates(unit):
+            return seen
+        sides = spec.exchange if spec.exchanging else (0, 0)
+        return np.concatenate([seen, scheme.distance(*sides)])
+
+    def _reads_estimates(self, unit: int) -> bool:
+        return self.spec.choices.deep and not (self.spec.exchanging and unit == 0)
 
     def apply(self, number: int, unit: Unit, u: Tensor, y: Tensor) -> Tensor:
         """The estimate after one more unit."""

@@ -58,6 +58,7 @@ class PaperRow:
             sampler="hit-and-run",
             unit_weights="shared",
             patches="one" if self.G is not None else None,
+            centred=False,
         )
 
     def data_spec(self, *, realization: int = 0, seed: int = 0, n_test: int = 1) -> DataSpec:

@@ -37,10 +37,10 @@ import time, torch
 torch.set_num_threads(1)
 import rfm_core as rfm
 data = rfm.make_dataset(rfm.DataSpec("L63", n_test=20))
-rfm.fit(rfm.ModelSpec("SkipRFM", width=64, centred=True), data)
+rfm.fit(rfm.ModelSpec("SkipRFM", width=64), data)
 for repeat in range(int(__import__("sys").argv[1])):
     began = time.perf_counter()
-    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=512, centred=True), data, seed=repeat)
+    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=512), data, seed=repeat)
     rfm.evaluate(model, data)
     print(time.perf_counter() - began)
 """

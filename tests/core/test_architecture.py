@@ -14,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rfm_core.architecture import ARCHITECTURES, LEAST_RANGE, SAMPLERS, ModelSpec
+from rfm_core.architecture import ARCHITECTURES, LEAST_RANGE, LEAST_TAPER, SAMPLERS, ModelSpec
 from rfm_core.checks import InvalidInput
 from rfm_core.data import DataSpec
 from rfm_core.paper import TABLES, PaperRow, paper_rows, published
@@ -38,6 +38,7 @@ def test_size_of_every_published_model(row: PaperRow) -> None:
     assert (spec.width, spec.depth, spec.G, spec.I) == (row.width, row.depth, row.G, row.I)
     assert spec.beta == row.beta
     assert (spec.solver, spec.sampler) == ("normal", "hit-and-run")
+    assert (spec.centred, spec.taper) == (False, None)
 
 
 def test_the_paper_has_all_its_tables() -> None:
@@ -100,12 +101,15 @@ def test_size_is_the_formula_of_the_paper(name: str, width: int, depth: int) -> 
     if depth > 1 and not deep:
         return
     halo = {"G": 4, "I": 1} if local else {}
-    spec = ModelSpec(name, width=width, depth=depth, **halo)  # type: ignore[arg-type]
+    plain: dict[str, Any] = halo | {"centred": False}
+    spec = ModelSpec(name, width=width, depth=depth, **plain)
     inputs, own = (12, 4) if local else (20, 20)
     expected = ((inputs + own) + own + 1) * width * depth if deep else (inputs + own + 1) * width
     assert spec.size(20) == expected
     assert spec.unit_inputs(20) == [inputs + own if deep else inputs] * depth
     assert spec.choices == ("Skip" in name, deep, local)
+    if width > 1:  # the constant of centred features is counted like any other feature
+        assert spec.replace(centred=True).size(20) == expected
 
 
 def test_exchanging_units_see_more_after_the_first() -> None:
@@ -136,7 +140,7 @@ def test_a_trailing_n_is_noise(name: str) -> None:
     [
         (ModelSpec("SkipRFM", width=512), "SkipRFM 512"),
         (ModelSpec("DeepSkipN", width=512, depth=4), "DeepSkipN 512x4"),
-        (ModelSpec("SkipRFM", width=512, centred=True), "SkipRFM centred 512"),
+        (ModelSpec("SkipRFM", width=512, centred=False), "SkipRFM 512"),
         (ModelSpec("LocalDeepSkip", G=2, I=2, width=1024, depth=4), "LocalDeepSkip(2,2) 1024x4"),
         (ModelSpec("LocalSkip", G=1, left=6, right=3), "LocalSkip(1,6|3) 1024"),
         (
@@ -173,6 +177,11 @@ def local(**values: Any) -> ModelSpec:
         (ModelSpec(noise=None), ModelSpec(noise=0)),
         (ModelSpec("RFMN"), ModelSpec("RFM", noise=1e-3)),
         (ModelSpec(standardize=np.True_), ModelSpec(standardize=True)),  # type: ignore[arg-type]
+        (local(I=1, taper=1), local(I=1, taper=np.float64(1.0))),
+        (
+            ModelSpec(features="polynomial", width=1, centred=True),
+            ModelSpec(features="polynomial", width=1, centred=False),
+        ),
     ],
 )
 def test_the_same_model_has_one_form(one: ModelSpec, other: ModelSpec) -> None:
@@ -194,12 +203,13 @@ def test_numpy_scalars_are_welcome_and_become_plain() -> None:
         beta=np.float64(1e-16),
         noise=np.float32(0.5),  # type: ignore[arg-type]
         standardize=np.bool_(True),  # type: ignore[arg-type]
+        taper=np.float32(0.5),  # type: ignore[arg-type]
         rows=np.float64(2e5),  # type: ignore[arg-type]
     )
     plain = spec.to_dict()
     assert json.loads(json.dumps(plain)) == plain
     assert [type(plain[k]) for k in ("width", "depth", "G", "left", "right", "rows")] == [int] * 6
-    assert [type(plain[k]) for k in ("beta", "noise")] == [float] * 2
+    assert [type(plain[k]) for k in ("beta", "noise", "taper")] == [float] * 3
     assert plain["standardize"] is True
     assert plain["exchange"] == [1, 2]
 
@@ -212,9 +222,11 @@ positive = st.floats(1e-6, 1e6)
 def specs(draw: st.DrawFn) -> ModelSpec:
     name = draw(st.sampled_from(list(ARCHITECTURES)))
     _, deep, is_local = ARCHITECTURES[name]
+    features, centred = draw(st.sampled_from(["tanh", "polynomial"])), draw(st.booleans())
+    least = 2 if centred and features == "tanh" else 1
     values: dict[str, Any] = {
         "architecture": name + draw(st.sampled_from(["", "N"])),
-        "width": draw(st.integers(1, 10**6)),
+        "width": draw(st.integers(least, 10**6)),
         "beta": draw(st.sampled_from(["auto", 0.0, 1e-24, 1e-300, 5e-324, 1e12]) | st.floats(0, 1)),
         "noise": draw(st.none() | st.floats(0, 1e6)),
         "noise_on": draw(st.sampled_from(["series", "input"])),
@@ -226,14 +238,16 @@ def specs(draw: st.DrawFn) -> ModelSpec:
         "b": draw(positive | st.just(0.0)),
         "standardize": draw(st.booleans()),
         "rows": draw(st.none() | st.integers(1, 10**12)),
-        "features": draw(st.sampled_from(["tanh", "polynomial"])),
+        "features": features,
         "degree": draw(st.integers(1, 20)),
+        "centred": centred,
     }
     if deep:
         values["depth"] = draw(st.integers(1, 1000))
     exchange = draw(small | st.tuples(small, small)) if deep and is_local else 0
     if is_local:
         values |= {"G": draw(st.integers(1, 64)), "exchange": exchange}
+        values["taper"] = draw(st.none() | st.floats(LEAST_TAPER, 1e3))
         values |= draw(
             st.one_of(
                 st.fixed_dictionaries({"I": small}),
@@ -289,12 +303,13 @@ def test_every_field_counts_in_the_digest() -> None:
         "w": 2.0,
         "b": 2.0,
         "standardize": True,
+        "taper": 0.4,
         "unit_weights": "shared",
         "patches": "all",
         "rows": 1000,
         "features": "polynomial",
         "degree": 4,
-        "centred": True,
+        "centred": False,
     }
     assert set(changes) == set(base.to_dict()) - {"kind", "schema"}
     digests = {base.replace(**{name: value}).digest() for name, value in changes.items()}
@@ -333,8 +348,9 @@ def test_replace_changes_the_halo_whichever_way_it_was_given() -> None:
         assert spec.replace(I=1).sides == (1, 1)
     assert local(left=4, right=2).replace(I=1) == local(I=1)
     assert local(left=4, right=2).replace(left=2) == local(I=2)
-    gone = {"G": None, "I": None, "left": None, "right": None}
-    assert local(I=2).replace(architecture="DeepSkip", **gone) == ModelSpec("DeepSkip", depth=2)
+    gone = {"G": None, "I": None, "left": None, "right": None, "taper": None}
+    tapered = local(I=2, taper=0.4)
+    assert tapered.replace(architecture="DeepSkip", **gone) == ModelSpec("DeepSkip", depth=2)
     into = ModelSpec("DeepSkip", depth=2).replace(architecture="LocalDeepSkip", G=2, left=3)
     assert into == local(left=3)
     with pytest.raises(InvalidInput, match="either I or left and right"):
@@ -370,6 +386,7 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
     ({"I": 2}, ["I=2", "left out for SkipRFM", "Choose a Local"]),
     ({"left": 0}, ["left=0", "left out for SkipRFM", "Choose a Local"]),
     ({"right": 1}, ["right=1", "left out for SkipRFM", "Choose a Local"]),
+    ({"taper": 0.4}, ["taper=0.4", "left out for SkipRFM, which is global", "Choose a Local"]),
     ({"exchange": 1}, ["exchange=1", "left out for SkipRFM", "Choose a Local"]),
     ({"exchange": (0, 1)}, ["exchange=(0, 1)", "left out for SkipRFM", "Choose a Local"]),
     ({"exchange": 1, "patches": "one"}, ["exchange=1", "left out for SkipRFM"]),
@@ -390,6 +407,14 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
     (DEEP | {"I": None, "right": "1"}, ["right='1'", "whole number"]),
     (DEEP | {"I": None, "left": False}, ["left=False", "whole number"]),
     (DEEP | {"I": None, "left": ""}, ["left=''", "whole number"]),
+    (DEEP | {"taper": 0}, ["taper=0", "at least 0.05 and at most 1000", "0.4 is usual, None"]),
+    (DEEP | {"taper": 0.049}, ["taper=0.049", "at least 0.05"]),
+    (DEEP | {"taper": -0.4}, ["taper=-0.4", "at least 0.05"]),
+    (DEEP | {"taper": 1001}, ["taper=1001", "at most 1000"]),
+    (DEEP | {"taper": float("nan")}, ["taper=nan", "finite number"]),
+    (DEEP | {"taper": float("inf")}, ["taper=inf", "finite number"]),
+    (DEEP | {"taper": "0.4"}, ["taper='0.4'", "finite number"]),
+    (DEEP | {"taper": True}, ["taper=True", "finite number"]),
     (DEEP | {"exchange": -1}, ["exchange=-1", "at least 0", "0 is the paper's"]),
     (DEEP | {"exchange": (1, 2, 3)}, ["exchange=(1, 2, 3)", "pair (left, right)", "Try 1"]),
     (DEEP | {"exchange": ()}, ["exchange=()", "pair (left, right)"]),
@@ -441,11 +466,10 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
     ({"unit_weights": "own"}, ["unit_weights='own'", "'independent', 'shared'"]),
     ({"features": "relu"}, ["features='relu'", "'tanh', 'polynomial'"]),
     ({"centred": 1}, ["centred=1", "True or False", "False is the paper's"]),
+    ({"centred": None}, ["centred=None", "True or False"]),
     ({"centred": True, "width": 1}, ["width=1", "at least 2", "One feature is the constant"]),
-    (
-        {"centred": True, "features": "polynomial"},
-        ["centred=True", "False for polynomials", "have a constant"],
-    ),
+    ({"width": 1}, ["width=1", "at least 2 with centred=True", "or centred=False"]),
+    ({"centred": 1, "features": "polynomial"}, ["centred=1", "True or False"]),
     ({"degree": 0}, ["degree=0", "at least 1 and at most 20", "2 to 8"]),
     ({"degree": 21}, ["degree=21", "at most 20"]),
     ({"patches": "some"}, ["patches='some'", "None, 'all', 'one'"]),
@@ -486,9 +510,27 @@ def test_a_halo_that_does_not_fit_is_refused(
             assert part in str(caught.value)
 
 
+def test_polynomials_are_never_centred_once_more() -> None:
+    """Monomials are centred and have a constant: asking for it, or not, is one and the same."""
+    for asked in (True, False):
+        assert not ModelSpec(features="polynomial", centred=asked).centred
+    assert not ModelSpec(features="polynomial").centred
+    assert ModelSpec().centred
+    assert not ModelSpec().replace(features="polynomial").centred
+
+
 def test_the_least_range_is_allowed() -> None:
     assert ModelSpec(L0=0.0, L1=LEAST_RANGE).L1 == LEAST_RANGE
     assert ModelSpec(L0=99, L1=100).L0 == 99
+
+
+def test_tapers_from_the_least_to_the_largest_come_back_from_dictionaries() -> None:
+    for name in ("LocalRFM", "LocalSkip", "LocalDeepRFM", "LocalDeepSkip"):
+        for taper in (None, LEAST_TAPER, 0.4, 1e3):
+            spec = ModelSpec(name, G=2, I=1, taper=taper)
+            assert spec.taper == taper
+            assert spec.to_dict()["taper"] == taper
+            assert ModelSpec.from_dict(json.loads(json.dumps(spec.to_dict()))) == spec
 
 
 GOOD = ModelSpec().to_dict()

@@ -18,7 +18,7 @@ from rfm_core.ridge import accumulator, beta_path
 
 CUDA = torch.device("cuda", 0)
 SPECS = {
-    "SkipRFM": rfm.ModelSpec("SkipRFM", width=16),
+    "SkipRFM": rfm.ModelSpec("SkipRFM", width=16, centred=False),
     "DeepRFM": rfm.ModelSpec("DeepRFM", width=16, depth=2),
     "exchange": rfm.ModelSpec("LocalDeepSkip", width=16, depth=2, G=2, I=1, exchange=1),
 }
@@ -69,7 +69,9 @@ def test_training_and_stepping_stay_on_the_device(name: str, solver: str) -> Non
         y = u
         for number, inputs in enumerate(spec.unit_inputs(8)):
             features = Tanh(fake(16, inputs), fake(16))
-            fitted = accumulator(solver, 16, wiring.scheme.G, CUDA)
+            if spec.centred:
+                features = Centred(fake(15, inputs), fake(15), fake(inputs))
+            fitted = accumulator(solver, 16, wiring.scheme.G, CUDA, spec.centred)
             for _ in range(2):
                 phi = features(wiring.read(number, u, y)).flatten(0, 1)
                 fitted.add(phi, y[:, wiring.own].flatten(0, 1))

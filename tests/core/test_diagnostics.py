@@ -19,7 +19,7 @@ def test_hit_and_run_features_are_good_on_the_training_data(
 
 
 def test_the_constant_of_centred_features_is_not_counted(lorenz63: rfm.Dataset) -> None:
-    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=50, centred=True), lorenz63)
+    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=50), lorenz63)
     (regions,) = rfm.tanh_regions(model, lorenz63.train[:, :-1])
     assert regions.good.shape == (49,)
     assert (regions.good == 1).all()

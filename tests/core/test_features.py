@@ -84,6 +84,20 @@ def test_centred_features_keep_their_last_digits(distance: float, level: float) 
     assert np.max(np.abs(found / exact - 1)) < 1e-14
 
 
+def test_centred_features_leave_their_input_as_it_was() -> None:
+    """They are computed in place, but in a place of their own."""
+    features = centred_features()
+    z = torch.from_numpy(np.random.default_rng(1).normal(size=(5, 4)))
+    before, parts = z.clone(), {name: part.clone() for name, part in features.tensors().items()}
+    first = features(z)
+    kept = first.clone()
+    features(z + 1)
+    np.testing.assert_array_equal(z, before)
+    np.testing.assert_array_equal(first, kept)
+    for name, part in features.tensors().items():
+        np.testing.assert_array_equal(part, parts[name])
+
+
 def test_centred_features_saturate_far_away() -> None:
     far = torch.tensor([[1e6], [-1e6]], dtype=torch.float64)
     bias = torch.tensor([1.0, -1.0], dtype=torch.float64)

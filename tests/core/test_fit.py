@@ -32,6 +32,7 @@ def paper_spec(name: str) -> rfm.ModelSpec:
         sampler="hit-and-run",
         unit_weights="shared",
         patches="one" if local else None,
+        centred=False,
     )
 
 
@@ -83,7 +84,9 @@ def test_states_of_the_papers_code(name: str) -> None:
 
 def test_forecasts_further_than_the_paper_with_the_same_size(lorenz63: rfm.Dataset) -> None:
     accurate = rfm.fit(rfm.ModelSpec("SkipRFM", width=300, beta=1e-22), lorenz63)
-    papers = rfm.ModelSpec("SkipRFM", width=300, beta=4e-9, solver="normal", sampler="hit-and-run")
+    papers = rfm.ModelSpec(
+        "SkipRFM", width=300, beta=4e-9, solver="normal", sampler="hit-and-run", centred=False
+    )
     ours = rfm.evaluate(accurate, lorenz63).summary()["mean"]
     theirs = rfm.evaluate(rfm.fit(papers, lorenz63), lorenz63).summary()["mean"]
     assert theirs > 4
@@ -117,7 +120,7 @@ def test_units_are_independent_or_shared(lorenz63: rfm.Dataset) -> None:
 
 
 def test_deep_with_one_unit_is_not_shallow(lorenz63: rfm.Dataset) -> None:
-    deep = rfm.fit(rfm.ModelSpec("DeepSkip", width=30, depth=1), lorenz63)
+    deep = rfm.fit(rfm.ModelSpec("DeepSkip", width=30, depth=1, centred=False), lorenz63)
     assert deep.units[0].features.weights.shape == (30, 6)
 
 
@@ -134,7 +137,7 @@ def test_rows_are_taken_evenly_over_time_and_patches(lorenz96: rfm.Dataset) -> N
 
 @pytest.mark.parametrize("name", ["LocalSkip", "LocalDeepRFM"])
 def test_regression_uses_exactly_the_stated_rows(name: str, lorenz96: rfm.Dataset) -> None:
-    spec = rfm.ModelSpec(name, width=25, G=3, I=1, beta=1e-3, rows=400)
+    spec = rfm.ModelSpec(name, width=25, G=3, I=1, beta=1e-3, rows=400, centred=False)
     model = rfm.fit(spec, lorenz96)
     pairs = lorenz96.pairs
     chosen = np.linspace(0, pairs - 1, 100).round().astype(int)
@@ -195,10 +198,60 @@ def test_exchange_sees_the_neighbours_estimates(lorenz96: rfm.Dataset) -> None:
     assert errors[1] < 0.2 * errors[0]
 
 
+def weight_sizes(unit: Unit) -> np.ndarray:
+    """Root mean square over features of each input's weights."""
+    return unit.features.weights.square().mean(0).sqrt().numpy()
+
+
+def test_tapered_weights_fall_with_the_distance(lorenz96: rfm.Dataset) -> None:
+    """In the state that a unit sees and in the estimates that it sees, each by its own halo."""
+    spec = rfm.ModelSpec(
+        "LocalDeepSkip", width=800, depth=2, G=1, left=4, right=2, exchange=(2, 1), beta=1e-8
+    )
+    alike, tapered = (
+        rfm.fit(spec.replace(taper=taper, rows=900), lorenz96) for taper in (None, 0.4)
+    )
+    seen, estimates = np.array([4, 3, 2, 1, 0, 2, 4]) / 4, np.array([2, 1, 0, 2]) / 2
+    for number, distance in enumerate([seen, np.concatenate([seen, estimates])]):
+        assert tapered.wiring.distance(number).tolist() == distance.tolist()
+        even, falling = (weight_sizes(model.units[number]) for model in (alike, tapered))
+        assert even.max() < 1.2 * even.min()
+        for part in (slice(0, 7), slice(7, None)):
+            for one, size in zip(distance[part], falling[part], strict=True):
+                assert (falling[part][distance[part] > one] < size).all()
+        # in half of the rows a weight is above its emphasis times that of the patch itself
+        weights = np.abs(tapered.units[number].features.weights.numpy())
+        share = np.median(weights / weights[:, 4:5], axis=0)
+        np.testing.assert_allclose(share, np.exp(-((distance / 0.4) ** 2) / 2), rtol=0.15)
+
+
+def test_a_taper_takes_all_of_the_patch_itself(lorenz96: rfm.Dataset) -> None:
+    """Its own state and, where deep units see only their own, its own estimate."""
+    spec = rfm.ModelSpec("LocalDeepSkip", width=600, depth=2, G=3, I=1, taper=0.5, rows=900)
+    model = rfm.fit(spec, lorenz96)
+    side = np.array([1, 2, 3]) / 3
+    distance = [*side[::-1], 0, 0, 0, *side, 0, 0, 0]
+    for number, unit in enumerate(model.units):
+        assert model.wiring.distance(number).tolist() == distance
+        size = weight_sizes(unit)
+        own = size[[3, 4, 5, 9, 10, 11]]
+        assert own.max() < 1.2 * own.min()
+        assert size[[0, 8]].max() < 0.2 * own.min()
+
+
+def test_a_wide_taper_is_none_and_shared_units_have_the_same(lorenz96: rfm.Dataset) -> None:
+    spec = rfm.ModelSpec("LocalDeepSkip", width=60, depth=2, G=2, I=1, rows=900)
+    alike, wide = (rfm.fit(spec.replace(taper=taper), lorenz96) for taper in (None, 1e3))
+    for one, other in zip(alike.units, wide.units, strict=True):
+        assert torch.allclose(one.features.weights, other.features.weights, rtol=1e-4)
+    shared = rfm.fit(spec.replace(taper=0.4, unit_weights="shared"), lorenz96).units
+    assert torch.equal(shared[0].features.weights, shared[1].features.weights)
+
+
 @pytest.mark.parametrize("solver", ["qr", "normal"])
 def test_centred_features_lose_fewer_digits(solver: str, lorenz63: rfm.Dataset) -> None:
     """The same tanh functions, trained on the same rows, with as many parameters."""
-    plain = rfm.ModelSpec("SkipRFM", width=250, beta=1e-26, solver=solver)
+    plain = rfm.ModelSpec("SkipRFM", width=250, beta=1e-26, solver=solver, centred=False)
     models = [rfm.fit(spec, lorenz63) for spec in (plain, plain.replace(centred=True))]
     u, truth = lorenz63.test[:, :-1], lorenz63.test[:, 1:]
     errors = [float(np.median(np.abs(model.predict(u) - truth))) for model in models]
@@ -207,9 +260,7 @@ def test_centred_features_lose_fewer_digits(solver: str, lorenz63: rfm.Dataset) 
 
 
 def test_centred_features_of_an_exchanging_model(lorenz96: rfm.Dataset) -> None:
-    spec = rfm.ModelSpec(
-        "LocalDeepSkip", width=60, depth=2, G=1, left=4, right=2, exchange=(2, 1), centred=True
-    )
+    spec = rfm.ModelSpec("LocalDeepSkip", width=60, depth=2, G=1, left=4, right=2, exchange=(2, 1))
     fitted = last(fit_events(spec.replace(beta=1e-16), lorenz96))
     assert [unit.features.width for unit in fitted.model.units] == [60, 60]
     assert fitted.units[1].error < fitted.units[0].error

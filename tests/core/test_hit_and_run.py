@@ -289,6 +289,86 @@ def test_directions_in_space_are_uniform(cloud: Array) -> None:
     np.testing.assert_allclose(direction.T @ direction / 4000, np.eye(3) / 3, atol=0.025)
 
 
+# ---- emphasis: directions that take less of some inputs
+
+KINDS = pytest.mark.parametrize("kind", ["hit-and-run", "tight", "uniform", "gaussian"])
+
+
+@KINDS
+@pytest.mark.parametrize("standardize", [False, True])
+def test_no_emphasis_is_an_emphasis_of_ones(cloud: Array, kind: str, standardize: bool) -> None:
+    """Bit for bit, so that what was drawn before there was any emphasis is drawn still."""
+    none = draw(kind, cloud, 200, standardize=standardize)
+    ones = draw(kind, cloud, 200, standardize=standardize, emphasis=np.ones(3))
+    for without, with_it in zip(none, ones, strict=True):
+        np.testing.assert_array_equal(without, with_it)
+
+
+@KINDS
+@pytest.mark.parametrize("standardize", [False, True])
+def test_weights_are_small_in_proportion_to_the_emphasis(kind: str, standardize: bool) -> None:
+    """In every row, whose length alone may differ, and so in the root mean square over rows."""
+    data = np.random.default_rng(0).normal(0, 2, (300, 40))
+    emphasis = np.tile([1.0, 0.5, 0.1, 1e-3], 10)
+    full = draw(kind, data, 2000, seed=6, standardize=standardize)[0]
+    W = draw(kind, data, 2000, seed=6, standardize=standardize, emphasis=emphasis)[0]
+    lengths = W / (emphasis * full)
+    np.testing.assert_allclose(lengths, np.tile(lengths[:, :1], 40), rtol=1e-9)
+    if kind in ("uniform", "gaussian"):
+        np.testing.assert_allclose(lengths, 1, rtol=1e-15)
+    else:
+        assert np.median(lengths) > 1.2  # what the others leave free, the emphasised ones take
+    size = np.sqrt((W**2).mean(axis=0)).reshape(10, 4).mean(axis=0)
+    # rows that happen to take more of the emphasised inputs are cut a little shorter
+    np.testing.assert_allclose(size / size[0], emphasis[:4], rtol=0.15)
+
+
+@KINDS
+def test_emphasis_scales_directions_and_nothing_else(cloud: Array, kind: str) -> None:
+    """The ratio of two inputs' weights, each over its emphasis, is that of two equal draws."""
+    emphasis = np.array([1.0, 0.2, 0.03])
+    W, b = draw(kind, cloud, 3000, seed=7, emphasis=emphasis)
+    first, second, third = (W / emphasis).T
+    drawn = {"uniform": np.random.default_rng(8).uniform(-1, 1, (2, 30_000))}
+    for ratio in (first / second, second / third):
+        if kind in drawn:
+            equal = drawn[kind][0] / drawn[kind][1]
+            assert stats.ks_2samp(ratio, equal).pvalue > UNLIKELY
+        else:
+            assert stats.kstest(ratio, "cauchy").pvalue > UNLIKELY
+    plain = draw(kind, cloud, 3000, seed=7)[1]
+    np.testing.assert_array_equal(b, plain)  # biases are drawn as without it
+
+
+@KINDS
+@pytest.mark.parametrize("standardize", [False, True])
+def test_inputs_without_emphasis_get_no_weight(cloud: Array, kind: str, standardize: bool) -> None:
+    emphasis = np.array([0.7, 0.0, 1.0])
+    W, b = draw(kind, cloud, 100, standardize=standardize, emphasis=emphasis)
+    assert (W[:, 1] == 0).all()
+    assert (W[:, [0, 2]] != 0).all()
+    W, b = draw(kind, cloud, 100, standardize=standardize, emphasis=np.zeros(3))
+    assert (W == 0).all()
+    assert np.isfinite(b).all()
+
+
+emphases = st.sampled_from([0.0, 1e-300, 1e-12, 0.01, 0.3, 1.0, 7.0])
+
+
+@anything
+@given(series(), st.data(), good_range, st.booleans(), st.integers(0, 2**32))
+def test_good_with_any_emphasis(
+    data: Array, drawn: st.DataObject, limits: tuple[float, float], standardize: bool, seed: int
+) -> None:
+    n = data.shape[1]
+    emphasis = np.array(drawn.draw(st.lists(emphases, min_size=n, max_size=n)))
+    options: dict[str, Any] = dict(zip(("L0", "L1"), limits, strict=True))
+    for kind, states in (("hit-and-run", box_corners(data)), ("tight", data)):
+        W, b = draw(kind, data, 12, seed, standardize=standardize, emphasis=emphasis, **options)
+        assert_good_exactly(W, b, states, *limits)
+        assert_good_in_floats(W, b, states, *limits)
+
+
 # ---- the naive ones, streams, scanning
 
 

@@ -79,6 +79,51 @@ def test_asymmetric_halo_at_both_ends_of_the_ring() -> None:
     ]
 
 
+def distance_by_loop(s: Scheme, left: int, right: int) -> list[float]:
+    found = []
+    for place in range(-left * s.G, (1 + right) * s.G):
+        if place < 0:
+            found.append(-place / (left * s.G))
+        elif place < s.G:
+            found.append(0.0)
+        else:
+            found.append((place - s.G + 1) / (right * s.G))
+    return found
+
+
+@settings(deadline=None, max_examples=100, derandomize=True)
+@given(schemes(), st.integers(0, 3), st.integers(0, 3))
+def test_distance_against_a_loop(s: Scheme, left: int, right: int) -> None:
+    """One for each component of ``around``: 0 in the patch, rising to 1 at both ends."""
+    found = s.distance(left, right)
+    assert found.shape == s.around(left, right)[0].shape
+    np.testing.assert_allclose(found, distance_by_loop(s, left, right), rtol=1e-15)
+    before, inside, after = np.split(found, [left * s.G, (left + 1) * s.G])
+    assert not inside.any()
+    assert (found >= 0).all()
+    for side in (before[::-1], after):  # outwards
+        assert (np.diff(side, prepend=0.0) > 0).all()
+        assert not len(side) or side[-1] == 1
+    np.testing.assert_array_equal(s.distance(right, left), found[::-1])
+
+
+def test_distance_counts_components_as_a_share_of_each_side() -> None:
+    ring = Scheme(12, 1)
+    assert ring.distance(2, 2).tolist() == [1, 0.5, 0, 0.5, 1]
+    assert ring.distance(4, 2).tolist() == [1, 0.75, 0.5, 0.25, 0, 0.5, 1]
+    pairs = Scheme(12, 2)
+    assert pairs.distance(1, 1).tolist() == [1, 0.5, 0, 0, 0.5, 1]
+    assert pairs.distance(2, 1).tolist() == [1, 0.75, 0.5, 0.25, 0, 0, 0.5, 1]
+
+
+def test_distance_without_neighbours_on_a_side() -> None:
+    pairs = Scheme(12, 2)
+    assert pairs.distance(0, 0).tolist() == [0, 0]
+    assert pairs.distance(1, 0).tolist() == [1, 0.5, 0, 0]
+    assert pairs.distance(0, 1).tolist() == [0, 0, 0.5, 1]
+    assert Scheme(5, 5).distance(0, 0).tolist() == [0] * 5
+
+
 def test_one_patch_is_global() -> None:
     s = Scheme(5, 5)
     assert (s.patches, s.inputs) == (1, 5)

@@ -66,6 +66,7 @@ def test_paper_settings_are_the_papers(table: str) -> None:
             "shared",
         )
         assert model.beta == row.beta
+        assert not model.centred
         assert model.patches == ("one" if row.G else None)
         assert model.noise == (1e-3 if row.architecture.endswith("N") else 0.0)
         ours = study_of(row, "ours")

@@ -16,7 +16,7 @@ from rfm_core.tensorfile import read_tensors, write_tensors
 SPECS = {
     "shallow": rfm.ModelSpec("SkipRFM", width=32),
     "deep": rfm.ModelSpec("DeepRFM", width=20, depth=3, beta=1e-8, unit_weights="shared"),
-    "centred": rfm.ModelSpec("DeepSkip", width=24, depth=2, centred=True),
+    "plain": rfm.ModelSpec("DeepSkip", width=24, depth=2, centred=False),
     "polynomial": rfm.ModelSpec("SkipRFM", features="polynomial", degree=3),
 }
 

@@ -204,6 +204,13 @@ def test_grids_turn_one_knob() -> None:
     assert [s.model.noise for s in noise_levels(SPEC, [0.0, 1e-3]).values()] == [0.0, 1e-3]
     with pytest.raises(rfm.InvalidInput, match="size=5 has no room for depth=1"):
         depths_at_fixed_size(deep, 5, [1])
+    # ten parameters are one feature of six inputs and three outputs: the constant of a centred unit
+    with pytest.raises(rfm.InvalidInput, match="least width, 2, already takes 20 parameters"):
+        depths_at_fixed_size(deep, 10, [1])
+    plain = deep.replace(model=deep.model.replace(centred=False))
+    assert [s.model.width for s in depths_at_fixed_size(plain, 10, [1]).values()] == [1]
+    with pytest.raises(rfm.InvalidInput, match="least width, 1, already takes 10 parameters"):
+        depths_at_fixed_size(plain, 9, [1])
 
 
 def test_a_grid_runs_its_studies_and_stops_as_a_whole() -> None:
