@@ -111,7 +111,6 @@ KS_TAPERED = rfm.ModelSpec(
     exchange=2,
     taper=0.33,
     L1=1.0,
-    beta=1e-20,
     noise=3e-7,
     noise_on="input",
     rows=60_000,
