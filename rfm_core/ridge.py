@@ -229,8 +229,12 @@ class Path:
         return self.singular_values > self.resolution * self.singular_values[0]
 
     def norm(self, beta: float) -> float:
-        """Frobenius norm of W."""
-        return float(self.weights(beta).norm())
+        """Length of what is penalised, which falls as beta grows: of W, or of S W."""
+        return self.length(self.weights(beta))
+
+    def length(self, weights: Tensor) -> float:
+        """The same of any weights."""
+        return float((weights * self.sizes[:, None]).norm())
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +244,7 @@ class BetaPath:
     betas: np.ndarray
     training: np.ndarray
     heldout: np.ndarray
-    norm: np.ndarray
+    norm: np.ndarray  # of what is penalised
     condition: np.ndarray  # of W
     effective: np.ndarray
     singular_values: np.ndarray
@@ -267,7 +271,7 @@ def beta_path(fitted: Accumulator, heldout: Accumulator, betas: Sequence[float])
             [
                 _rms(fitted.squared_error(weights), fitted.rows),
                 _rms(heldout.squared_error(weights), heldout.rows),
-                float(weights.norm()),
+                path.length(weights),
                 float(spectrum[0] / spectrum[-1]) if spectrum[-1] > 0 else float("inf"),
                 path.effective_features(beta),
             ]

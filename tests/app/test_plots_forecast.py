@@ -70,7 +70,7 @@ def learned(data_spec, model_spec):
 @pytest.fixture(scope="module")
 def l63():
     data = rfm.DataSpec("L63", n_train=1000, n_test=5, test_steps=1200)
-    return learned(data, rfm.ModelSpec("SkipRFM", width=96, beta=1e-12))
+    return learned(data, rfm.ModelSpec("SkipRFM", width=96, beta=1e-6))
 
 
 @pytest.fixture(scope="module")

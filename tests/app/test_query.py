@@ -82,9 +82,11 @@ def test_a_bad_value_is_named_and_replaced(query: dict[str, Any], words: str) ->
 
 def test_good_values_beside_bad_ones_are_kept() -> None:
     s = Settings()
-    told = s.read({"system": "L96", "I": "50", "L0": "9", "p.F": "8.5", "width": "300", "x": "1"})
+    told = s.read(
+        {"system": "L96", "left": "50", "L0": "9", "p.F": "8.5", "width": "300", "x": "1"}
+    )
     assert len(told) == 3
-    assert (s.parameters["F"], s.width, s.I, s.L0) == (8.5, 300, 2, 0.4)
+    assert (s.parameters["F"], s.width, s.left, s.L0) == (8.5, 300, 4, 0.4)
 
 
 def test_the_keys_of_the_page_are_left_alone() -> None:

@@ -146,7 +146,7 @@ def test_words() -> None:
     assert "3 units of 716 tanh features each makes an estimate" in local
     assert local.endswith("the same for all patches.")
     assert "neighbouring patches" in schematic_words(spec_of("LocalDeepSkip", exchange=1), 40)
-    one = schematic_words(ModelSpec("RFM", width=1), 1)
+    one = schematic_words(ModelSpec("RFM", width=1, centred=False), 1)
     assert "sees 1 component at once. 1 unit of 1 tanh feature makes" in one
 
 

@@ -15,6 +15,7 @@ from app import settings as settings_module
 from app.controls import CHOICES, HELP, LABELS, describe, difference, options, shown
 from app.settings import NAMES, OWN, Settings
 from rfm_core import SYSTEMS, DataSpec, InvalidInput, ModelSpec, paper_rows
+from rfm_core import recommended as recommended_spec
 
 
 def made(**changes: Any) -> Settings:
@@ -37,7 +38,7 @@ def test_recommended_values_fit_and_give_specs(system: str) -> None:
 
 def test_the_first_sight_is_the_best_known_of_lorenz_63() -> None:
     s = Settings()
-    assert s.model_spec() == ModelSpec("SkipRFM", width=512, centred=True)
+    assert s.model_spec() == ModelSpec("SkipRFM", width=512)
     assert s.data_spec() == DataSpec("L63", n_test=20)
     assert s.label() == "L63 SkipRFM 512"
 
@@ -58,7 +59,7 @@ def test_an_uneven_halo_and_its_exchange() -> None:
     spec = s.model_spec()
     assert spec.sides == (4, 2)
     assert spec.exchange == (2, 1)
-    assert s.label() == "L96 LocalDeepSkipX(1,4|2) 512x2"
+    assert s.label() == "L96 LocalDeepSkipX(1,4|2) 512x3"
 
 
 def test_values_that_do_not_apply_do_not_count() -> None:
@@ -102,10 +103,14 @@ def test_no_page_is_needed(module: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("changes", "off", "on"),
     [
-        ({}, {"depth", "G", "I", "patches", "exchange_left", "beta", "noise_on", "w"}, {"width"}),
+        (
+            {},
+            {"depth", "G", "I", "taper", "patches", "exchange_left", "beta", "noise_on", "w"},
+            {"width"},
+        ),
         ({"architecture": "DeepSkip"}, {"G"}, {"depth", "unit_weights"}),
-        ({"system": "L96"}, {"left", "right", "depth"}, {"G", "I", "patches"}),
-        ({"system": "L96", "sides": "separate"}, {"I"}, {"left", "right"}),
+        ({"system": "L96"}, {"I", "patches"}, {"left", "right", "depth", "G", "taper"}),
+        ({"system": "L96", "architecture": "LocalSkip"}, {"depth"}, {"patches"}),
         (
             {"system": "L96", "architecture": "LocalDeepSkipX"},
             {"unit_weights", "patches"},
@@ -131,9 +136,9 @@ def test_what_does_not_apply_is_named(changes: dict[str, Any], off: set[str], on
         ({"width": 0}, {"width": "at least 1"}),
         ({"L0": 3.5}, {"L1": "must exceed L0"}),
         ({"system": "L96", "G": 7}, {"G": "divisor of the dimension 40"}),
-        ({"system": "L96", "G": 8, "I": 3}, {"I": "at most 4 neighbouring"}),
+        ({"system": "L96", "G": 8, "sides": "equal", "I": 3}, {"I": "at most 4 neighbouring"}),
         (
-            {"system": "L96", "sides": "separate", "left": 15, "right": 15},
+            {"system": "L96", "G": 2, "left": 15, "right": 15},
             {"right": "at most 19 neighbouring"},
         ),
         (
@@ -240,7 +245,7 @@ def test_every_published_row_can_be_repeated_faithfully() -> None:
         s.apply_paper(row)
         assert s.problems() == {}
         assert s.model_spec() == row.model_spec()
-        assert s.data_spec() == row.data_spec(n_test=20)
+        assert s.data_spec() == row.data_spec(n_test=s.n_test)
         assert s.is_paper_faithful()
         assert s.paper_row() == s.nearest_paper_row() == row
 
@@ -262,3 +267,12 @@ def test_another_problem_has_no_published_row(changes: dict[str, Any]) -> None:
 
 def test_systems_that_the_paper_does_not_have() -> None:
     assert made(system="Halvorsen").nearest_paper_row() is None
+
+
+@pytest.mark.parametrize("system", list(SYSTEMS))
+def test_a_system_comes_with_the_model_the_engine_recommends(system: str) -> None:
+    s = made(system=system)
+    spec = recommended_spec(system)
+    if spec.exchanging:
+        spec = spec.replace(patches="all")  # which is the only choice then
+    assert s.model_spec() == spec

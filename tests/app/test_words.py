@@ -172,7 +172,9 @@ def test_first_sight_before_the_end():
     assert "is learning Lorenz 1963" in words.first_sight(INFO, None, None, None)
     assert "now it forecasts" in words.first_sight(INFO, TRAINED, times(), None)
     assert "(n = 1, ε = 0.3)" in words.first_sight(INFO, TRAINED, times(8), None)
-    deep = replace(TRAINED, spec=ModelSpec("DeepSkip", width=1, depth=3), fit_seconds=200)
+    deep = replace(
+        TRAINED, spec=ModelSpec("DeepSkip", width=1, depth=3, centred=False), fit_seconds=200
+    )
     text = words.first_sight(replace(INFO, pairs=1), deep, times(8), None)
     assert "1 random feature in each of 3 units" in text
     assert "from 1 pair of states in 3 minutes" in text

@@ -109,7 +109,7 @@ def test_density_holds_the_engines_times_and_a_click_shows_that_forecast(
     columns = next(s["columns"] for s in figure["sources"] if "realization" in s["columns"])
     spec = rfm.DataSpec("L63", n_train=2000, n_test=4, seed=4)
     data = rfm.make_dataset(spec)
-    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=64, centred=True), data, seed=4)
+    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=64), data, seed=4)
     np.testing.assert_allclose(columns["vpt"], rfm.evaluate(model, data).vpt, rtol=1e-12)
     place = place_of_point(page, 2)
     page.mouse.click(*place)
