@@ -1,7 +1,7 @@
 """RFM Explorer: the Panel app over rfm_core, served (``python -m app``) or in a notebook cell.
 
 from app import Explorer
-Explorer(system="L96", architecture="LocalSkip")
+Explorer(system="L96", width=256)
 """
 
 from typing import TYPE_CHECKING, Any

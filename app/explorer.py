@@ -36,7 +36,7 @@ ABSENT_SECONDS = 3.0  # without a browser: a closed tab, or a network that will 
 
 
 class Explorer(pn.viewable.Viewer):
-    """``Explorer(system="L96", architecture="LocalSkip")`` in a notebook cell, or a page's content.
+    """``Explorer(system="L96", width=256)`` in a notebook cell, or a page's content.
 
     Keywords are settings. Results are reachable while and after it trains: ``explorer.run`` has all
     of them, ``explorer.result`` the forecast times, ``explorer.model`` the trained model. It trains

@@ -268,7 +268,8 @@ def test_realizations_fill_the_density(page: Page, address: str) -> None:
 
 
 def test_space_time_images(page: Page, address: str) -> None:
-    query = "system=L96&n_train=2000&width=64&n_test=2&rows=5000&p.D=12&G=2&I=1"
+    small = "n_train=2000&width=64&n_test=2&rows=5000&p.D=12"
+    query = f"system=L96&{small}&architecture=LocalSkip&sides=equal&G=2&I=1"
     open_page(page, address, query)
 
     def images() -> bool:  # truth, forecast, error
