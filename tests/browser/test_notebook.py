@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SMALL = 'system="L63", width=64, n_train=2000, n_test=4'
+LARGER = 'system="L63", width=716, n_test=4'  # so that training outlasts the drawing of the cell
 CELLS = (
-    f"from app import Explorer\nexplorer = Explorer({SMALL})\nexplorer",
+    f"from app import Explorer\nexplorer = Explorer({LARGER})\nexplorer",
     'print("meanwhile", explorer.runner.active, explorer.result)',
     "print(explorer.model.spec.architecture, explorer.model.size, len(explorer.result))",
     f'Explorer.view("features", {SMALL})',
@@ -105,7 +106,7 @@ def test_live_in_a_cell(lab: str, page: Page) -> None:
     run(page, 0, 1)
     shown(page, 1).get_by_text("meanwhile True None").wait_for(timeout=PATIENCE)
     cell = shown(page, 0)
-    lead = cell.locator(".rfm-text.lead", has_text="With 64 random features")
+    lead = cell.locator(".rfm-text.lead", has_text="With 716 random features")
     lead.wait_for(timeout=PATIENCE)
     page.wait_for_function("() => document.fonts.check('24px \"Material Icons\"')")
     assert curves(page) >= 7  # truth and forecast of three components, the error
@@ -116,7 +117,7 @@ def test_live_in_a_cell(lab: str, page: Page) -> None:
     lead.filter(has_text="in each of 2 units").wait_for(timeout=PATIENCE)
     cell.get_by_role("button", name="Cancel", disabled=True).wait_for(timeout=PATIENCE)
     run(page, 2)
-    shown(page, 2).get_by_text("DeepSkip 1280 4", exact=True).wait_for(timeout=PATIENCE)
+    shown(page, 2).get_by_text("DeepSkip 14320 4", exact=True).wait_for(timeout=PATIENCE)
 
     cell.get_by_role("tab", name="Forecast times").click()  # what comes later comes offline, too
     cell.locator(".rfm-text", has_text="Over 4 tests").wait_for(timeout=PATIENCE)

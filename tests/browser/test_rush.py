@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_pages_are_made_one_by_one(address: str) -> None:
-    coming = crowd(address, "?n_train=2000&width=64&n_test=4", visitors=5, within=0)
+    coming = crowd(address, "?n_train=2000&width=64&n_test=4", visitors=8, within=0)
     with ThreadPoolExecutor(1) as thread:  # Playwright has a loop in this one
         visits = thread.submit(asyncio.run, coming).result()
     assert min(visit.document for visit in visits) < max(visit.page for visit in visits)
