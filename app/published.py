@@ -53,9 +53,11 @@ def nearest_row(s: Settings) -> PaperRow | None:
 
 def values_of(row: PaperRow) -> dict[str, Any]:
     """The settings of that row, faithfully; everything else is as it was in the paper."""
-    data = row.data_spec()
+    spec, data = row.model_spec(), row.data_spec()
     names = ("system", "n_train", "dt", "eps", "accuracy")
-    return specs.values_of(row.model_spec()) | {name: getattr(data, name) for name in names}
+    # where a row has no noise and somebody adds some, it is still to be the paper's
+    noise = {"noise_on": spec.noise_on}
+    return specs.values_of(spec) | noise | {name: getattr(data, name) for name in names}
 
 
 def is_faithful(s: Settings) -> bool:

@@ -13,7 +13,6 @@ from typing import Any
 import param
 import torch
 
-import rfm_core as engine
 from rfm_core import (
     ARCHITECTURES,
     SAMPLERS,
@@ -24,6 +23,7 @@ from rfm_core import (
     PaperRow,
     get_system,
 )
+from rfm_core import recommended as recommended_model
 from rfm_core.checks import whole
 
 from . import published, query, specs, validity
@@ -291,7 +291,7 @@ def recommended(system: str) -> dict[str, Any]:
         known = get_system(system)
         found |= {"dt": known.dt, "n_train": known.n_train, "eps": known.eps}
         found["parameters"] = dict(known.parameters)
-        found |= specs.values_of(engine.recommended(system))
+        found |= specs.values_of(recommended_model(system))
     return found | _QUICK.get(system, {})
 
 

@@ -16,9 +16,10 @@ def values_of(spec: ModelSpec) -> dict[str, Any]:
     """The settings of a tanh model; those that do not apply to it are left out."""
     found = {name: getattr(spec, name) for name in _ALIKE}
     found["architecture"] = spec.architecture + "X" * spec.exchanging
-    found["noise_on"] = spec.noise_on if spec.noise else "input"
     found["rows"] = spec.rows or 0
     found["beta_auto"] = spec.beta == "auto"
+    if spec.noise:
+        found["noise_on"] = spec.noise_on
     if spec.beta != "auto":
         found["beta"] = spec.beta
     if spec.choices.deep:

@@ -246,6 +246,7 @@ def test_every_published_row_can_be_repeated_faithfully() -> None:
         assert s.problems() == {}
         assert s.model_spec() == row.model_spec()
         assert s.data_spec() == row.data_spec(n_test=s.n_test)
+        assert s.noise_on == "series"  # whoever adds noise to a row adds the paper's
         assert s.is_paper_faithful()
         assert s.paper_row() == s.nearest_paper_row() == row
 

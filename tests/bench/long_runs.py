@@ -44,12 +44,15 @@ largest \\|u\\| |
 
 def values(advance: object, states: np.ndarray, steps: int) -> np.ndarray:
     """u of each run at every ``EVERY``-th step, (runs, numbers); NaN once a run has left."""
-    kept = []
+    kept: list[np.ndarray] = []
     for low in range(0, steps, PIECE):
         piece = advance(states, min(PIECE, steps - low))  # type: ignore[operator]
         kept.append(piece[:, EVERY - 1 :: EVERY])
-        states = np.nan_to_num(piece[:, -1])  # one that has left begins anew, and counts as gone
-    return np.concatenate(kept, axis=1).reshape(len(states), -1)
+        states = np.nan_to_num(piece[:, -1])  # no run begins at NaN
+    joined = np.concatenate(kept, axis=1)
+    gone = np.logical_or.accumulate(np.isnan(joined).any(axis=2), axis=1)
+    joined[gone] = np.nan
+    return joined.reshape(len(states), -1)
 
 
 def main(times: float) -> None:
