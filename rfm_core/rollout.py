@@ -16,12 +16,15 @@ from .checks import refuse
 from .events import Reporter
 
 Array = np.ndarray
+Room = Callable[[slice, int, int], Array]  # where a group's piece of time goes
+Done = Callable[[slice, Array], None]
 
 
 class Stepper(Protocol):
     """One sampling time of a system."""
 
     dt: float
+    lead: int
 
     def rollout(self, start: Array, steps: int, report: Reporter, stage: str) -> Array:
         """(n, D) -> (n, steps + 1, D), the start included."""
@@ -46,6 +49,7 @@ class Pieces:
 
     dt: float
     substeps = 1
+    lead = 0  # steps after a start that are not yet like all others
     dimension: int | None = None  # of the state, where only one fits
     group_values = 16_384  # numbers in a group's state: what stays in the cache
     piece_work = 500_000  # numbers times substeps in a piece
@@ -101,8 +105,8 @@ class Pieces:
         steps: int,
         report: Reporter | None,
         stage: str,
-        room: Callable[[slice, int, int], Array],
-        done: Callable[[slice, Array], None] = lambda rows, out: None,
+        room: Room,
+        done: Done = lambda rows, out: None,
     ) -> None:
         """Move all trajectories; ``room`` says where a group's piece goes, ``done`` takes it."""
         report = report or Reporter()
