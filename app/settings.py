@@ -208,7 +208,7 @@ class Settings(param.Parameterized):
         if self.exchanging:
             given |= {"exchange": (self.exchange_left, self.exchange_right), "patches": "all"}
             self.check_exchange()
-        spec = ModelSpec(self.architecture.removesuffix("X"), **given)
+        spec = ModelSpec(self.architecture, **given)
         spec.scheme(self.dimension())  # refuses patches that do not fit
         return spec
 

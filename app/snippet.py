@@ -169,7 +169,7 @@ def _data_spec(spec: DataSpec) -> str:
 
 def _model_spec(spec: ModelSpec) -> str:
     usual = ModelSpec(spec.architecture, G=spec.G, I=spec.I, left=spec.left, right=spec.right)
-    given = [repr(spec.architecture), f"width={spec.width}"]
+    given = [repr(spec.architecture + "X" * spec.exchanging), f"width={spec.width}"]
     for field in fields(ModelSpec):
         value = getattr(spec, field.name)
         local = field.name in ("G", "I", "left", "right") and value is not None

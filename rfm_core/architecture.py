@@ -40,6 +40,8 @@ SAMPLERS = ("hit-and-run", "tight", "uniform", "gaussian")
 class ModelSpec(Spec):
     """One model. The paper's names where it has them; everything is checked here, once.
 
+    architecture     one of ``ARCHITECTURES``; a trailing X (LocalDeepSkipX) means exchange=1 unless
+                     ``exchange`` says more, a trailing N adds the paper's noise
     width, depth     D_r features per unit, B units
     G, I             patch size and neighbours on each side (local); or ``left`` and ``right``
     exchange         whose current estimates units after the first see: 0 only their own (the
@@ -135,13 +137,20 @@ class ModelSpec(Spec):
             raise refuse("width", self.width, "at least 2 with centred=True", remedy)
 
     def _check_architecture(self) -> None:
+        """Trailing letters stand for other fields: X for an exchange, N for noise."""
         put, name = object.__setattr__, self.architecture
-        noisy = isinstance(name, str) and name.endswith("N") and name[:-1] in ARCHITECTURES
-        if noisy:
-            put(self, "architecture", name[:-1])
-        one_of("architecture", self.architecture, ARCHITECTURES, "A trailing N adds noise 1e-3.")
+        suffix = ""
+        if isinstance(name, str) and name not in ARCHITECTURES:
+            plain = name.removesuffix("N").removesuffix("X")
+            if plain in ARCHITECTURES:
+                put(self, "architecture", plain)
+                suffix = name[len(plain) :]
+        more = "A trailing X exchanges estimates, a trailing N adds noise 1e-3."
+        one_of("architecture", self.architecture, ARCHITECTURES, more)
+        if "X" in suffix and self.exchange == 0:
+            put(self, "exchange", 1)
         if self.noise is None:
-            put(self, "noise", PAPER_NOISE if noisy else 0.0)
+            put(self, "noise", PAPER_NOISE if "N" in suffix else 0.0)
 
     def _check_locality(self) -> None:
         put = object.__setattr__
@@ -225,13 +234,15 @@ class ModelSpec(Spec):
 
     @property
     def label(self) -> str:
-        """As the paper would write it, for example LocalDeepSkip(2,2) 1024x4."""
-        name = self.architecture + ("N" if self.noise else "")
+        """As the paper would write it, for example LocalDeepSkip(2,2) 1024x4.
+
+        Exchanging units have an X, and after the halo whose estimates they see.
+        """
+        name = self.architecture + "X" * self.exchanging + ("N" if self.noise else "")
         if self.choices.local:
-            halo = "|".join(map(str, self.sides if self.I is None else [self.I]))
-            name += f"({self.G},{halo})"
-        if self.exchanging:
-            name += f" exchanging {self.exchange[0]}|{self.exchange[1]}"
+            seen = [self.sides, self.exchange] if self.exchanging else [self.sides]
+            halos = (str(a) if a == b else f"{a}|{b}" for a, b in seen)
+            name += f"({self.G},{','.join(halos)})"
         if self.features == "polynomial":
             return f"{name} polynomial degree {self.degree}" + f" x{self.depth}" * self.choices.deep
         return f"{name} {self.width}" + f"x{self.depth}" * self.choices.deep

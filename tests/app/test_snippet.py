@@ -111,7 +111,7 @@ def test_regression(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_model_in_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     run(snippet(made(system="L96", width=512), "model"))
-    assert capsys.readouterr().out == "LocalDeepSkip(1,4|2) exchanging 2|1 512x3 17920\n"
+    assert capsys.readouterr().out == "LocalDeepSkipX(1,4|2,2|1) 512x3 17920\n"
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,20 @@ def test_a_trailing_n_is_noise(name: str) -> None:
     assert noisy.label.startswith(name + "N")
 
 
+def test_an_x_before_it_exchanges() -> None:
+    halo = {"G": 2, "I": 1, "depth": 2}
+    plain = ModelSpec("LocalDeepSkip", **halo)  # type: ignore[arg-type]
+    named = ModelSpec("LocalDeepSkipX", **halo)  # type: ignore[arg-type]
+    assert named == plain.replace(exchange=1) == plain.replace(architecture="LocalDeepSkipX")
+    assert named.architecture == "LocalDeepSkip"
+    assert ModelSpec("LocalDeepSkipX", exchange=(0, 2), **halo).exchange == (0, 2)  # type: ignore[arg-type]
+    both = ModelSpec("LocalDeepSkipXN", **halo)  # type: ignore[arg-type]
+    assert both == named.replace(noise=1e-3) == named.replace(architecture="LocalDeepSkipN")
+    for name, word in (("DeepSkipX", "global"), ("LocalSkipX", "unless deep"), ("RFMNX", "one of")):
+        with pytest.raises(InvalidInput, match=word):
+            ModelSpec(name, **({"G": 2, "I": 1} if "Local" in name else {}))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("spec", "label"),
     [
@@ -145,7 +159,11 @@ def test_a_trailing_n_is_noise(name: str) -> None:
         (ModelSpec("LocalSkip", G=1, left=6, right=3), "LocalSkip(1,6|3) 1024"),
         (
             ModelSpec("LocalDeepSkip", G=8, I=1, depth=2, exchange=1),
-            "LocalDeepSkip(8,1) exchanging 1|1 1024x2",
+            "LocalDeepSkipX(8,1,1) 1024x2",
+        ),
+        (
+            ModelSpec("LocalDeepRFMXN", G=1, left=4, right=2, depth=3, exchange=(2, 1), width=512),
+            "LocalDeepRFMXN(1,4|2,2|1) 512x3",
         ),
         (ModelSpec("RFM", features="polynomial", degree=4), "RFM polynomial degree 4"),
     ],
