@@ -31,12 +31,17 @@ class RunBar:
         self.pause = pmui.Button(label="Pause", icon="pause", variant="outlined", width=120)
         self.cancel = pmui.Button(label="Cancel", icon="stop", variant="outlined", width=120)
         self.pin = pmui.Button(label="Pin this run", icon="push_pin", variant="outlined", width=150)
-        self.paper = pmui.Button(label="", variant="text", icon="menu_book", size="small")
+        self.paper, self.usual, self.far = (
+            pmui.Button(label="", variant="text", icon=icon, size="small")
+            for icon in ("menu_book", "thumb_up", "travel_explore")
+        )
         self.train.on_click(self._train)
         self.pause.on_click(lambda _: explorer.pause())
         self.cancel.on_click(lambda _: explorer.cancel())
         self.pin.on_click(lambda _: explorer.pinboard.pin())
         self.paper.on_click(self._set_paper)
+        self.usual.on_click(lambda _: explorer.settings.apply_recommended())
+        self.far.on_click(lambda _: explorer.settings.apply_recommended(far=True))
         self.bar = pmui.LinearProgress(
             value=0, variant="determinate", sizing_mode="stretch_width", margin=(2, 10)
         )
@@ -51,6 +56,8 @@ class RunBar:
             self.cancel,
             self.pin,
             self.paper,
+            self.usual,
+            self.far,
             align_items="center",
             gap="6px",
         )
@@ -77,8 +84,10 @@ class RunBar:
     # --- before the start -----------------------------------------------------------------
 
     def follow_settings(self) -> None:
-        """Size, time and memory of what Train would do; the paper's row."""
+        """Size, time and memory of what Train would do; the paper's row, what is recommended."""
         settings = self.explorer.settings
+        self._offer_paper()
+        self._offer_recommended()
         try:
             if problems := settings.problems():
                 raise InvalidInput(next(iter(problems.values())))
@@ -87,7 +96,6 @@ class RunBar:
             runs = 1 if settings.system == OWN else settings.realizations
         except InvalidInput as error:
             self.cost.say(str(error))
-            self._offer_paper()
             return
         broker = self.explorer.runner.shelf.broker
         text = (
@@ -97,7 +105,6 @@ class RunBar:
         if cost.memory_gb > broker.memory_gb:
             text += f" This server has {broker.memory_gb:.2g} GB for jobs: it will not fit."
         self.cost.say(text)
-        self._offer_paper()
 
     def _paper_size(self) -> str:
         """The best published one on this system, for comparison."""
@@ -124,6 +131,18 @@ class RunBar:
             label=f"{lead}: {model}, {figure}" + ("" if faithful else " (set its values)"),
             disabled=faithful,
         )
+
+    def _offer_recommended(self) -> None:
+        """The models that the engine recommends for these data, unless they are set already."""
+        settings = self.explorer.settings
+        for button, lead, far in ((self.usual, "Recommended", False), (self.far, "Furthest", True)):
+            spec = settings.recommended_spec(far)
+            wanted = spec is not None and not settings.is_recommended(far)
+            button.visible = wanted and not self.explorer.stage.only
+            if spec is not None:
+                depth = f"x{spec.depth}" if spec.depth > 1 else ""
+                name = spec.architecture + "X" * spec.exchanging
+                button.label = f"{lead}: {name} {spec.width}{depth} (set its values)"
 
     def _set_paper(self, event: object) -> None:
         if self._row is not None:

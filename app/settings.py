@@ -272,6 +272,32 @@ class Settings(param.Parameterized):
         """Is everything as in a row of the paper?"""
         return published.is_faithful(self)
 
+    # --- what is recommended ------------------------------------------------------------------
+
+    def recommended_spec(self, far: bool = False) -> ModelSpec | None:
+        """The engine's model for these data; None for a file, and for data that are refused."""
+        try:
+            spec = recommended_model(self.data_spec(), far=far)
+        except InvalidInput:
+            return None
+        return spec.replace(patches="all") if spec.exchanging else spec  # as ``model_spec`` says it
+
+    def is_recommended(self, far: bool = False) -> bool:
+        """Is this model that one, on accurate data?"""
+        try:
+            accurate = self.data_spec().accuracy == "fine"
+            return accurate and self.model_spec() == self.recommended_spec(far)
+        except InvalidInput:
+            return False
+
+    def apply_recommended(self, far: bool = False) -> None:
+        """That model, and accurate data of the same system; all else stays."""
+        spec = self.recommended_spec(far)
+        if spec is not None:
+            usual = self.recommended()
+            usual = {name: usual[name] for name in specs.MODEL}
+            self.param.update(**{**usual, **specs.values_of(spec), "accuracy": "fine"})
+
     # --- links --------------------------------------------------------------------------------
 
     def query(self) -> dict[str, str]:

@@ -10,6 +10,10 @@ _ALIKE = (
     "width", "noise", "solver", "sampler", "L0", "L1", "w", "b", "standardize", "unit_weights",
     "centred",
 )  # fmt: skip
+MODEL = (
+    *_ALIKE, "architecture", "depth", "G", "sides", "I", "left", "right", "exchange_left",
+    "exchange_right", "taper", "patches", "rows", "beta_auto", "beta", "noise_on",
+)  # fmt: skip
 
 
 def values_of(spec: ModelSpec) -> dict[str, Any]:

@@ -276,4 +276,44 @@ def test_a_system_comes_with_the_model_the_engine_recommends(system: str) -> Non
     spec = recommended_spec(system)
     if spec.exchanging:
         spec = spec.replace(patches="all")  # which is the only choice then
-    assert s.model_spec() == spec
+    assert s.model_spec() == spec == s.recommended_spec()
+    assert s.is_recommended()
+    assert not s.is_recommended(far=True)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"system": "L63"},
+        {"system": "L63", "dt": 0.1},
+        {"system": "L96", "parameters": {"D": 40, "F": 8.0}},
+        {"system": "KS", "parameters": {"L": 100.0, "grid": 256}},
+    ],
+)
+@pytest.mark.parametrize("far", [False, True])
+def test_back_from_the_paper_to_what_is_recommended(data: dict[str, Any], far: bool) -> None:
+    """For the data as they are, not as the system's usual ones; what is looked at stays."""
+    s = made(**data, seed=5, n_test=3, test=1, realizations=2)
+    row = s.nearest_paper_row()
+    assert row is not None
+    before = s.data_spec()
+    s.apply_paper(row)
+    s.param.update(dt=before.dt, parameters=before.parameter_values, n_test=3, realizations=2)
+    assert not s.is_recommended(far)
+    s.apply_recommended(far)
+    assert s.is_recommended(far)
+    assert s.problems() == {}
+    wanted = recommended_spec(before, far=far)
+    assert s.model_spec().replace(patches=None) == wanted
+    assert (s.accuracy, s.seed, s.n_test, s.realizations) == ("fine", 5, 3, 2)
+    assert s.data_spec().dt == before.dt
+    assert s.data_spec().parameters == before.parameters
+
+
+def test_nothing_is_recommended_for_what_is_refused_or_unknown() -> None:
+    for s in (made(system=OWN), made(dt=-1.0)):
+        before = s.values()
+        assert s.recommended_spec() is None
+        assert not s.is_recommended()
+        s.apply_recommended()
+        assert s.values() == before

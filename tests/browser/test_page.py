@@ -245,6 +245,13 @@ def test_paper_values_in_one_click(page: Page, address: str) -> None:
     query = query_of(page)
     assert query["accuracy"] == "paper"
     assert query["sampler"] == "hit-and-run"
+    recommended = page.get_by_role("button", name="Recommended: SkipRFM 512")
+    recommended.click()
+    wait_for(page, lambda: "solver" not in query_of(page))
+    assert "accuracy" not in query_of(page)
+    recommended.wait_for(state="hidden")
+    page.get_by_role("button", name="Furthest: SkipRFM 1024").click()
+    wait_for(page, lambda: query_of(page).get("width") == "1024")
 
 
 def test_a_story_runs_both_acts(page: Page, address: str) -> None:
