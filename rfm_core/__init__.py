@@ -18,6 +18,7 @@ from .evaluate import evaluate
 from .events import CancelToken, Progress, Reporter
 from .execute import Executor, make_executor
 from .fit import Fitted, UnitFit, fit, fit_events
+from .halo import Halo, find_halo
 from .locality import Scheme
 from .lyapunov import LyapunovSpectrum, lyapunov_exponents
 from .metrics import (
@@ -56,6 +57,7 @@ __all__ = [
     "Fitted",
     "Forecast",
     "ForecastTimes",
+    "Halo",
     "InvalidInput",
     "LyapunovEstimate",
     "LyapunovSpectrum",
@@ -77,6 +79,7 @@ __all__ = [
     "density",
     "estimate_lyapunov",
     "evaluate",
+    "find_halo",
     "fit",
     "fit_events",
     "forecast_error",

@@ -72,6 +72,7 @@ class Row:
 L63 = rfm.DataSpec("L63", n_test=20)
 COARSE = rfm.DataSpec("L63", dt=0.1, n_test=20)
 L96 = rfm.DataSpec("L96", n_test=10)
+L96_EIGHT = L96.replace(parameters={"F": 8}, test_steps=2000)
 KS = rfm.DataSpec("KS", n_test=10, test_steps=700)
 SKIP = rfm.ModelSpec("SkipRFM", width=512, beta=1e-24, centred=False)
 PAPERS = {"solver": "normal", "sampler": "hit-and-run", "unit_weights": "shared"}
@@ -111,6 +112,7 @@ KS_EXCHANGE = rfm.ModelSpec(
     rows=160_000,
     centred=False,
 )
+KS_HALF = KS_FIFTH.replace(parameters={"L": 100})  # on as many points: patches of eight
 KS_TAPERED = rfm.recommended("KS", far=True)
 
 ROWS = (
@@ -127,6 +129,14 @@ ROWS = (
         "L63 of the paper, Skip 512, centred",
         L63.replace(accuracy="paper"),
         CENTRED.replace(beta=1e-16),
+        100,
+        "10.1",
+        14.5,
+    ),
+    Row(
+        "L63 of the paper, Skip 512, centred, automatic",
+        L63.replace(accuracy="paper"),
+        rfm.recommended("L63"),
         100,
         "10.1",
         14.5,
@@ -150,6 +160,14 @@ ROWS = (
         "L63 dt=0.1, DeepSkip 716x2, centred",
         COARSE,
         rfm.ModelSpec("DeepSkip", width=716, depth=2, centred=True, beta=1e-26),
+        100,
+        "9.6 (716x16)",
+        18.0,
+    ),
+    Row(
+        "L63 dt=0.1, DeepSkip 716x2, centred, automatic",
+        COARSE,
+        rfm.recommended(COARSE),
         100,
         "9.6 (716x16)",
         18.0,
@@ -181,15 +199,52 @@ ROWS = (
     ),
     Row("L96, exchanging 1024x4, centred and narrow", L96, L96_NARROW, 50, "7.3 (16384x2)", 14.0),
     Row(
+        "L96, exchanging 512x3, centred and narrow, automatic",
+        L96,
+        rfm.recommended("L96"),
+        50,
+        "7.3 (16384x2)",
+        10.5,
+    ),
+    Row(
+        "L96, exchanging 1024x4, centred and narrow, automatic",
+        L96,
+        rfm.recommended("L96", far=True),
+        50,
+        "7.3 (16384x2)",
+        14.0,
+    ),
+    Row(
+        "L96 F=8, exchanging 512x3, centred and narrow, automatic",
+        L96_EIGHT,
+        rfm.recommended(L96_EIGHT),
+        10,
+        "none",
+    ),
+    Row(
+        "L96 F=8, exchanging 1024x4, centred and narrow, automatic",
+        L96_EIGHT,
+        rfm.recommended(L96_EIGHT, far=True),
+        10,
+        "none",
+    ),
+    Row(
         "L96 F=8, exchanging 1024x4, centred and narrow",
-        L96.replace(parameters={"F": 8}, test_steps=2000),
+        L96_EIGHT,
         L96_NARROW,
         10,
         "none",
     ),
     Row("KS, LocalSkip(8,1) 1024", KS, KS_LOCAL, 5, "5.0 (15000x2)", 5.2),
     Row("KS, exchanging 1024x2", KS, KS_EXCHANGE, 5, "5.0 (15000x2)", 8.5),
-    Row("KS, tapered 512x2", KS_FIFTH, rfm.recommended("KS"), 50, "5.0 (15000x2)", 9.0),
+    Row(
+        "KS, tapered 512x2",
+        KS_FIFTH,
+        KS_TAPERED.replace(width=512, depth=2, noise=3e-6),
+        50,
+        "5.0 (15000x2)",
+    ),
+    Row("KS, tapered 768x2", KS_FIFTH, rfm.recommended("KS"), 50, "5.0 (15000x2)", 9.0),
     Row(
         "KS, tapered 1024x2",
         KS_FIFTH,
@@ -199,6 +254,8 @@ ROWS = (
         9.0,
     ),
     Row("KS, tapered 1024x4", KS_FIFTH, KS_TAPERED, 50, "5.0 (15000x2)", 12.0),
+    Row("KS L=100, tapered 768x2", KS_HALF, rfm.recommended(KS_HALF), 10, "none"),
+    Row("KS L=100, tapered 1024x4", KS_HALF, rfm.recommended(KS_HALF, far=True), 10, "none"),
 )
 
 

@@ -42,7 +42,9 @@ def test_a_ring_too_small_for_the_halo_gets_a_smaller_one() -> None:
 
 
 def test_what_is_no_system_is_refused() -> None:
-    with pytest.raises(rfm.InvalidInput, match=r"data=3 .*a system's name or a DataSpec"):
+    with pytest.raises(
+        rfm.InvalidInput, match=r"data=3 .*a system's name, a DataSpec or a Dataset"
+    ):
         rfm.recommended(3)  # type: ignore[arg-type]
     with pytest.raises(rfm.InvalidInput, match="far='yes'"):
         rfm.recommended("L63", far="yes")  # type: ignore[arg-type]
