@@ -31,9 +31,9 @@ class RunBar:
         self.pause = pmui.Button(label="Pause", icon="pause", variant="outlined", width=120)
         self.cancel = pmui.Button(label="Cancel", icon="stop", variant="outlined", width=120)
         self.pin = pmui.Button(label="Pin this run", icon="push_pin", variant="outlined", width=150)
-        self.paper, self.usual, self.far = (
-            pmui.Button(label="", variant="text", icon=icon, size="small")
-            for icon in ("menu_book", "thumb_up", "travel_explore")
+        self.usual, self.far, self.paper = (
+            pmui.Button(label="", variant="text", icon=icon, size="small", margin=(0, 5))
+            for icon in ("thumb_up", "travel_explore", "menu_book")
         )
         self.train.on_click(self._train)
         self.pause.on_click(lambda _: explorer.pause())
@@ -55,15 +55,20 @@ class RunBar:
             self.pause,
             self.cancel,
             self.pin,
-            self.paper,
-            self.usual,
-            self.far,
             align_items="center",
             gap="6px",
+        )
+        self.offers = pmui.FlexBox(
+            Text("Set the values of", "small", sizing_mode=None, align="center").pane,
+            self.usual,
+            self.far,
+            self.paper,
+            align_items="center",
         )
         self.layout = pn.Column(
             self.link_trouble.pane,
             self.buttons,
+            self.offers,
             self.cost.pane,
             self.bar,
             self.stage.pane,
@@ -73,7 +78,7 @@ class RunBar:
             margin=0,
         )
         if explorer.stage.only:
-            for item in (self.pin, self.paper, self.cost.pane):
+            for item in (self.pin, self.offers, self.cost.pane):
                 item.visible = False
         self.follow_settings()
         self.follow_run()
@@ -86,6 +91,7 @@ class RunBar:
     def follow_settings(self) -> None:
         """Size, time and memory of what Train would do; the paper's row, what is recommended."""
         settings = self.explorer.settings
+        self.offers.visible = settings.system != OWN and not self.explorer.stage.only
         self._offer_paper()
         self._offer_recommended()
         try:
@@ -118,31 +124,29 @@ class RunBar:
         settings = self.explorer.settings
         row = settings.paper_row() if settings.system != OWN else None
         nearest = row or (settings.nearest_paper_row() if settings.system != OWN else None)
-        self.paper.visible = nearest is not None and not self.explorer.stage.only
+        self.paper.visible = nearest is not None
         self._row = nearest
         if nearest is None:
             return
         depth = f"x{nearest.depth}" if nearest.depth > 1 else ""
         model = f"{nearest.architecture} {nearest.width}{depth}"
         figure = f"{nearest.vpt_mean} ± {nearest.vpt_std}"
-        faithful = settings.is_paper_faithful()
         lead = "Paper" if row else "Nearest in the paper"
         self.paper.param.update(
-            label=f"{lead}: {model}, {figure}" + ("" if faithful else " (set its values)"),
-            disabled=faithful,
+            label=f"{lead}: {model}, {figure}", disabled=settings.is_paper_faithful()
         )
 
     def _offer_recommended(self) -> None:
-        """The models that the engine recommends for these data, unless they are set already."""
+        """The models that the engine recommends for these data; off where they are set already."""
         settings = self.explorer.settings
         for button, lead, far in ((self.usual, "Recommended", False), (self.far, "Furthest", True)):
             spec = settings.recommended_spec(far)
-            wanted = spec is not None and not settings.is_recommended(far)
-            button.visible = wanted and not self.explorer.stage.only
+            label = f"{lead}: none"
             if spec is not None:
-                depth = f"x{spec.depth}" if spec.depth > 1 else ""
                 name = spec.architecture + "X" * spec.exchanging
-                button.label = f"{lead}: {name} {spec.width}{depth} (set its values)"
+                label = f"{lead}: {name} {spec.width}" + f"x{spec.depth}" * (spec.depth > 1)
+            taken = spec is None or settings.is_recommended(far)
+            button.param.update(label=label, disabled=taken)
 
     def _set_paper(self, event: object) -> None:
         if self._row is not None:

@@ -249,7 +249,7 @@ def test_paper_values_in_one_click(page: Page, address: str) -> None:
     recommended.click()
     wait_for(page, lambda: "solver" not in query_of(page))
     assert "accuracy" not in query_of(page)
-    recommended.wait_for(state="hidden")
+    wait_for(page, recommended.is_disabled)
     page.get_by_role("button", name="Furthest: SkipRFM 1024").click()
     wait_for(page, lambda: query_of(page).get("width") == "1024")
 
