@@ -10,7 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from rfm_core import Dataset, Fitted, InvalidInput, Model, ModelSpec, Reporter, fit_events, load
+from rfm_core import (
+    Dataset,
+    Fitted,
+    InvalidInput,
+    Model,
+    ModelSpec,
+    Reporter,
+    fit_events,
+    load,
+    recommended,
+)
 from rfm_core.checks import whole
 from rfm_core.tasks import Stopwatch, job, plain
 
@@ -34,6 +44,13 @@ def ping(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
 def inspect(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
     """A look at an uploaded file: {file, name, key?}."""
     return inspect_file(arguments)
+
+
+@job("app.recommend")
+def recommend(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
+    """The model that suits a user's own series: {data, far}."""
+    spec = recommended(make_data(arguments, report), far=bool(arguments["far"]), report=report)
+    return {"model": spec.to_dict()}
 
 
 @job("app.train")

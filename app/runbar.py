@@ -40,8 +40,8 @@ class RunBar:
         self.cancel.on_click(lambda _: explorer.cancel())
         self.pin.on_click(lambda _: explorer.pinboard.pin())
         self.paper.on_click(self._set_paper)
-        self.usual.on_click(lambda _: explorer.settings.apply_recommended())
-        self.far.on_click(lambda _: explorer.settings.apply_recommended(far=True))
+        self.usual.on_click(lambda _: self._set_recommended(False))
+        self.far.on_click(lambda _: self._set_recommended(True))
         self.bar = pmui.LinearProgress(
             value=0, variant="determinate", sizing_mode="stretch_width", margin=(2, 10)
         )
@@ -91,7 +91,6 @@ class RunBar:
     def follow_settings(self) -> None:
         """Size, time and memory of what Train would do; the paper's row, what is recommended."""
         settings = self.explorer.settings
-        self.offers.visible = settings.system != OWN and not self.explorer.stage.only
         self._offer_paper()
         self._offer_recommended()
         try:
@@ -137,9 +136,16 @@ class RunBar:
         )
 
     def _offer_recommended(self) -> None:
-        """The models that the engine recommends for these data; off where they are set already."""
-        settings = self.explorer.settings
+        """The models that the engine recommends for these data; off where they are set already.
+
+        Those for a file are not known until a worker has looked for them.
+        """
+        settings, upload = self.explorer.settings, self.explorer.upload
         for button, lead, far in ((self.usual, "Recommended", False), (self.far, "Furthest", True)):
+            if settings.system == OWN:
+                label = "Stop looking" if upload.busy else f"{lead}: find it from these data"
+                button.param.update(label=label, disabled=upload.found is None)
+                continue
             spec = settings.recommended_spec(far)
             label = f"{lead}: none"
             if spec is not None:
@@ -147,6 +153,12 @@ class RunBar:
                 label = f"{lead}: {name} {spec.width}" + f"x{spec.depth}" * (spec.depth > 1)
             taken = spec is None or settings.is_recommended(far)
             button.param.update(label=label, disabled=taken)
+
+    def _set_recommended(self, far: bool) -> None:
+        if self.explorer.settings.system == OWN:
+            self.explorer.upload.search(far)
+        else:
+            self.explorer.settings.apply_recommended(far)
 
     def _set_paper(self, event: object) -> None:
         if self._row is not None:

@@ -294,9 +294,14 @@ class Settings(param.Parameterized):
         """That model, and accurate data of the same system; all else stays."""
         spec = self.recommended_spec(far)
         if spec is not None:
-            usual = self.recommended()
-            usual = {name: usual[name] for name in specs.MODEL}
-            self.param.update(**{**usual, **specs.values_of(spec), "accuracy": "fine"})
+            self.apply_model(spec)
+            self.accuracy = "fine"
+
+    def apply_model(self, spec: ModelSpec) -> None:
+        """This model on the same data."""
+        usual = self.recommended()
+        usual = {name: usual[name] for name in specs.MODEL}
+        self.param.update(**{**usual, **specs.values_of(spec)})
 
     # --- links --------------------------------------------------------------------------------
 

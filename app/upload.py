@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import panel as pn
 import panel_material_ui as pmui
 
-from rfm_core import InvalidInput
-from rfm_core.tasks import Task, TaskDone, TaskFailed
+from rfm_core import InvalidInput, ModelSpec
+from rfm_core.tasks import Task, TaskFailed, TaskProgress
 
 from .estimate import Sizes
 from .folder import new_folder
@@ -31,6 +31,7 @@ MOST_MEGABYTES = 50
 FILES = 3  # of a session; a run that is shown can still be asked for its long-time statistics
 INSPECTION_GB = 1.5
 INSPECTION_SECONDS = 20.0
+SEARCH_SECONDS = 60.0  # for a model that suits
 WORDS_BEFORE = (
     "CSV, TSV, TXT, NPY or NPZ: one row for each time, equal steps, one column for each component. "
     f"At most {MOST_MEGABYTES} MB. The file stays on this server until you leave the page."
@@ -166,36 +167,76 @@ class Upload:
         if self.settings.key:
             arguments["key"] = self.settings.key
         task = Task("inspect", "app.inspect", arguments)
+        self._submit(task, INSPECTION_SECONDS, "The file is being read.")
+
+    def search(self, far: bool) -> None:
+        """Have a worker find the model that suits the file; once more: stop it."""
+        if self._job is not None:
+            self._stop_looking()
+            self._say_found()
+            self.explorer.runbar.follow_settings()
+            return
+        try:
+            arguments = {"data": self.data(self.settings), "seed": self.settings.seed, "far": far}
+        except InvalidInput as error:
+            self.trouble.say(str(error))
+            return
+        task = Task("recommend", "app.recommend", arguments)
+        self._submit(task, SEARCH_SECONDS, "Looking for a model that suits these data.")
+        self.explorer.runbar.follow_settings()
+
+    def _submit(self, task: Task, seconds: float, words: str) -> None:
         broker = self.explorer.runner.shelf.broker
-        session = f"upload-{uuid.uuid4().hex}"
         self.trouble.say("")
         try:
-            self._job = broker.submit(session, task, INSPECTION_GB, INSPECTION_SECONDS)
+            self._job = broker.submit(f"upload-{uuid.uuid4().hex}", task, INSPECTION_GB, seconds)
         except InvalidInput as error:  # a server with very little memory, or one that is closing
             self.trouble.say(str(error))
             return
-        self.reading.say("The file is being read.")
+        self.reading.say(words)
         self.explorer.wake()
 
     def tick(self) -> None:
-        """Has the worker read it?"""
+        """Has the worker read it, or found a model?"""
         if self._job is None:
             return
         for event in self._job.take():
-            if isinstance(event, TaskDone):
-                self._job = None
-                self._show(event.result)
-                return
+            if isinstance(event, TaskProgress):
+                if event.progress.stage == "halo":
+                    tried = round(event.progress.done)
+                    self.reading.say(f"Looking for a model that suits: {tried} halos tried so far.")
+                continue
+            self._job = None
             if isinstance(event, TaskFailed):
-                self._job = None
-                self.reading.say(WORDS_BEFORE)
+                self._say_found()
                 self.trouble.say(event.reason)
-                return
+            elif "model" in event.result:
+                self._take(ModelSpec.from_dict(event.result["model"]))
+            else:
+                self._show(event.result)
+            self.explorer.runbar.follow_settings()
+            return
+
+    def _say_found(self) -> None:
+        self.reading.say(WORDS_BEFORE if self.found is None else str(self.found["message"]))
+
+    def _take(self, spec: ModelSpec) -> None:
+        if self.settings.system != OWN:  # somebody has gone on to something else
+            return
+        self.settings.apply_model(spec)
+        words = str(self.found["message"]) if self.found else ""
+        if spec.choices.local:
+            left, right = (side * (spec.G or 1) for side in spec.sides)
+            words += (
+                f" What comes next at a place depends on {left} components to its left and {right}"
+                " to its right, as far as these data show."
+            )
+        self.reading.say(f"{words} {spec.label} was set: press Train.")
 
     def _show(self, found: dict[str, Any]) -> None:
         self.found = found
         names = [str(name) for name in found["columns"]]
-        self.reading.say(str(found["message"]))
+        self._say_found()
         keys = [str(key) for key in found.get("arrays") or []]
         self.key.param.update(options=keys, visible=len(keys) > 1)
         with_time = {**NO_TIME, **{name: name for name in names}}
@@ -203,7 +244,6 @@ class Upload:
         self.columns.param.update(options=names, value=[], visible=len(names) > 1)
         self.choices.visible = True
         self.settings.series_dimension = max(1, int(found["components"]))
-        self.explorer.runbar.follow_settings()
 
     def _choose_columns(self, event: Any) -> None:
         self.settings.columns = list(event.new or [])

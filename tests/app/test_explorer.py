@@ -255,6 +255,36 @@ def test_own_series(make: Callable[..., Explorer]) -> None:
     assert not any(folder.exists() for folder in folders)  # nothing of it stays behind
 
 
+def test_a_model_found_for_own_data(make: Callable[..., Explorer]) -> None:
+    """Lorenz-96 as somebody's file: the worker finds out that it reaches further to the left."""
+    ring = rfm.DataSpec("L96", n_train=3000, n_test=1, test_steps=10, parameters={"D": 12})
+    table = "\n".join(",".join(map(repr, row)) for row in rfm.make_dataset(ring).train[0].tolist())
+    explorer = make(system="own", train=False)
+    bar, upload = explorer.runbar, explorer.upload
+    assert bar.usual.disabled
+    upload.receive(table.encode(), "ring.csv")
+    until(explorer, lambda: not upload.busy)
+    explorer.settings.param.update(series_dt=0.01, homogeneous=True)
+    assert "find it" in bar.usual.label
+    assert not bar.usual.disabled
+
+    bar._set_recommended(False)
+    until(explorer, lambda: "halos tried" in upload.reading.text)
+    assert bar.usual.label == "Stop looking"
+    bar._set_recommended(False)
+    assert not upload.busy
+    assert explorer.settings.architecture == "SkipRFM"
+    assert "3,001 rows" in upload.reading.text
+
+    bar._set_recommended(False)
+    until(explorer, lambda: not upload.busy)
+    assert not upload.trouble.text
+    wanted = rfm.recommended("L96").replace(patches="all")
+    assert explorer.settings.model_spec() == wanted
+    assert "4 components to its left and 2 to its right" in upload.reading.text
+    assert wanted.label in upload.reading.text
+
+
 def test_a_broken_file_gets_a_sentence(make: Callable[..., Explorer]) -> None:
     explorer = make(system="own", train=False)
     explorer.upload.receive(b"PK\x03\x04 not a zip", "x.npz")
