@@ -49,6 +49,8 @@ class ModelSpec(Spec):
     beta             ridge parameter, or "auto": each unit's from held-out training rows
     noise, noise_on  standard deviation, on the whole training "series" (the paper) or the "input"
     solver           "qr" (accurate) or "normal" (normal equations, the paper's)
+    refine           further passes over the rows, each a regression on what the last one left: the
+                     same ridge solution with less of its rounding (solver "qr")
     sampler          "tight" (hit-and-run inside the data), "hit-and-run" (inside their bounding
                      box, the paper's), or the naive "uniform" and "gaussian" of scales w and b
     standardize      draw directions for standardised inputs
@@ -89,6 +91,7 @@ class ModelSpec(Spec):
     features: str = "tanh"
     degree: int = 3
     centred: bool = True
+    refine: int = 0
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -106,6 +109,10 @@ class ModelSpec(Spec):
         put(self, "noise", real("noise", self.noise, "The paper's is 1e-3.", 0, 1e6))
         one_of("noise_on", self.noise_on, ("series", "input"))
         one_of("solver", self.solver, ("qr", "normal"), "'qr' is the accurate default.")
+        put(self, "refine", whole("refine", self.refine, 0, 100, "0 is the paper's, 1 or 2 help."))
+        if self.refine and self.solver != "qr":
+            remedy = "Normal equations have lost what could be refined; use solver='qr'."
+            raise refuse("refine", self.refine, "0 with solver='normal'", remedy)
         one_of("sampler", self.sampler, SAMPLERS, "'hit-and-run' is the paper's.")
         low = real("L0", self.L0, "The paper's is 0.4.", 0, 99)
         put(self, "L0", low)

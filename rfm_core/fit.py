@@ -17,7 +17,7 @@ from .events import Progress, Reporter
 from .features import Centred, Features, Monomials, Tanh
 from .hit_and_run import Inputs, Rows, sample
 from .model import Model, Unit, Wiring, pick_device
-from .ridge import Accumulator, BetaPath, accumulator, beta_path, checked_betas
+from .ridge import QR, Accumulator, BetaPath, accumulator, beta_path, checked_betas, lowered
 from .streams import stream
 
 Array = np.ndarray
@@ -172,9 +172,15 @@ class Training:
         path, beta = None, self.spec.beta
         if betas is not None:
             path = beta_path(fitted, heldout, betas)
+            if automatic:
+                beta = lowered(path.best, fitted, heldout)
             fitted.merge(heldout)  # type: ignore[arg-type]  # both are of the same kind
-            beta = path.best if automatic else beta
         weights = fitted.solve(float(beta))
+        for done in range(self.spec.refine):
+            what = f"{stage}: refinement {done + 1} of {self.spec.refine}"
+            left = QR(fitted.features, fitted.outputs, self.device, self.spec.centred)
+            yield from self._take_in(number, features, what, (left, left), len(self.u), weights)
+            weights = weights + left.solve(float(beta), weights)
         if not bool(torch.isfinite(weights).all()):
             raise InvalidInput(
                 f"The regression of {stage} has no finite solution with beta={beta:g} "
@@ -190,26 +196,42 @@ class Training:
         self, number: int, held_out: float = 0.0
     ) -> Generator[Progress, None, tuple[Features, Accumulator, Accumulator]]:
         """Features of a unit and its rows taken in: the first ones, and the last ``held_out``."""
-        began, count = time.perf_counter(), len(self.u)
-        stage = f"unit {number + 1} of {self.spec.depth}"
+        count = len(self.u)
         features = self._features(number)
         sizes = features.width, self.wiring.scheme.G
         fitted, heldout = (
             accumulator(self.spec.solver, *sizes, self.device, self.spec.centred) for _ in range(2)
         )
         border = count - int(held_out * count)
-        yield Progress(stage, 0, count, time.perf_counter() - began)
-        for low, high in _blocks(count, self.block, border):
-            into = fitted if low < border else heldout
-            self._accumulate(into, number, features, slice(low, high))
-            yield Progress(stage, high, count, time.perf_counter() - began)
+        stage = f"unit {number + 1} of {self.spec.depth}"
+        yield from self._take_in(number, features, stage, (fitted, heldout), border)
         return features, fitted, heldout
 
-    def _accumulate(self, into: Accumulator, number: int, features: Features, at: slice) -> None:
-        y = self.y[at]
-        phi = features(self.wiring.read(number, self.u[at], y, self.patches)).flatten(0, 1)
-        truth = self.truth[at] - y if self.spec.choices.skip else self.truth[at]
-        into.add(phi, truth[:, self.wiring.own[self.patches]].flatten(0, 1))
+    def _take_in(
+        self,
+        number: int,
+        features: Features,
+        stage: str,
+        into: tuple[Accumulator, Accumulator],
+        border: int,
+        known: Tensor | None = None,
+    ) -> Iterator[Progress]:
+        """One pass over the rows: those before ``border`` into the first, the others into the last.
+
+        Targets are what is to be learnt, or what ``known`` weights leave of it.
+        """
+        began, count = time.perf_counter(), len(self.u)
+        yield Progress(stage, 0, count, time.perf_counter() - began)
+        for low, high in _blocks(count, self.block, border):
+            at = slice(low, high)
+            y = self.y[at]
+            phi = features(self.wiring.read(number, self.u[at], y, self.patches)).flatten(0, 1)
+            truth = self.truth[at] - y if self.spec.choices.skip else self.truth[at]
+            target = truth[:, self.wiring.own[self.patches]].flatten(0, 1)
+            if known is not None:
+                target = target - phi @ known
+            into[low >= border].add(phi, target)
+            yield Progress(stage, high, count, time.perf_counter() - began)
 
     def _error(self, number: int, unit: Unit) -> float:
         """Root mean square error of the next state on up to 4096 rows of the regression."""

@@ -82,10 +82,14 @@ def _of_series(
 
 
 def _small(long_step: bool, far: bool) -> ModelSpec:
-    """Few components: one unit that sees all of them; two where a step is long."""
+    """Few components: one unit that sees all of them; two where a step is long.
+
+    Here nothing but rounding is in the way, and refinement takes some of it away.
+    """
+    refine = 2 if far else 1
     if long_step:
-        return ModelSpec("DeepSkip", width=716, depth=4 if far else 2)
-    return ModelSpec("SkipRFM", width=1024 if far else 512)
+        return ModelSpec("DeepSkip", width=716, depth=4 if far else 2, refine=refine)
+    return ModelSpec("SkipRFM", width=1024 if far else 512, refine=refine)
 
 
 def _near(left: int, right: int, L1: float, far: bool) -> ModelSpec:
