@@ -125,6 +125,12 @@ _CONTROLS: dict[str, tuple[str, str]] = {
         "Solver",
         "QR keeps all digits of the regression; normal equations, the paper's way, lose half.",
     ),
+    "refine": (
+        "Refinements",
+        "Further passes over the data, each a regression on what rounding left of the last one. "
+        "Worth a Lyapunov time and more where nothing but rounding is in the way, as on Lorenz "
+        "1963; the paper has none.",
+    ),
     "patches": (
         "Learn from",
         "All patches where the system looks the same everywhere, or one of them as in the paper.",

@@ -29,6 +29,7 @@ import math
 from dataclasses import dataclass
 
 from rfm_core import DataSpec, ModelSpec, get_system
+from rfm_core.integrate import Odeint
 from rfm_core.systems import System
 
 FLOPS = 23e9  # of dense factorizations, a second
@@ -120,8 +121,9 @@ def _making_seconds(spec: DataSpec, system: System, dimension: int) -> float:
         return steps * _step_seconds(spec, system, dimension, n, inner) if n else 0.0
 
     total = 0.0
+    lead = Odeint.lead if spec.accuracy == "paper" and system.rhs is not None else 0
     for n, length, _ in spec.shapes.values():
-        total += cost(n, length)
+        total += cost(n, length + lead)
         if system.coarse_step is None:
             total += cost(n, burn, system.inner_step)
         else:
@@ -167,7 +169,8 @@ def fit_seconds(sizes: Sizes, model: ModelSpec) -> float:
     total = 0.0
     for number, (inputs, width) in enumerate(units):
         feature = TANH_SECONDS + PRODUCT_SECONDS * inputs
-        total += rows.total * width * feature + _regression_seconds(model, rows, width + outputs)
+        total += (1 + model.refine) * rows.total * width * feature
+        total += _regression_seconds(model, rows, width + outputs)
         if model.sampler == "tight":
             total += rows.total * width * (PRODUCT_SECONDS * inputs + 1e-9)
         if number + 1 < model.depth:  # estimates for the next unit
@@ -181,8 +184,10 @@ def _regression_seconds(model: ModelSpec, rows: Rows, n: int) -> float:
         flops = 2 * rows.total * n**2 + EIGEN_FLOPS * n**3
     else:
         blocks = max(1.0, rows.states / rows.block)
-        flops = blocks * _qr_flops(rows.in_block + n, n)
-        flops += (1 + automatic) * _qr_flops(2 * n, n) + SVD_FLOPS * n**3 * automatic
+        passes = 1 + model.refine
+        flops = passes * blocks * _qr_flops(rows.in_block + n, n)
+        # of beta two values are tried beside the path, and its rows are put together
+        flops += (passes + 3 * automatic) * _qr_flops(2 * n, n) + SVD_FLOPS * n**3 * automatic
     return flops / FLOPS + BETAS_SECONDS * automatic
 
 

@@ -82,6 +82,7 @@ class Settings(param.Parameterized):
     taper = param.Number(0.0)  # 0: none
     centred = param.Boolean(True)
     solver = _choice("qr", "qr", "normal")
+    refine = param.Integer(1)
     patches = _choice("auto", "auto", "all", "one")
     rows = param.Integer(0)
     unit_weights = _choice("independent", "independent", "shared")
@@ -195,6 +196,7 @@ class Settings(param.Parameterized):
             "noise_on": self.noise_on if self.noise else "series",
             "unit_weights": "independent" if self.exchanging else self.unit_weights,
             "rows": self.rows or None,
+            "refine": self.refine if self.solver == "qr" else 0,
         }
         for name in ("width", "noise", "solver", "sampler", "L0", "L1", "standardize", "centred"):
             given[name] = getattr(self, name)

@@ -20,7 +20,7 @@ MAIN = (
 )  # fmt: skip
 MORE = (
     "n_train", "dt", "eps", "sampler", "L0", "L1", "w", "b", "standardize", "taper", "centred",
-    "solver", "patches", "rows", "unit_weights", "accuracy", "n_test", "realizations",
+    "solver", "refine", "patches", "rows", "unit_weights", "accuracy", "n_test", "realizations",
     "climate_times", "device", "seed",
 )  # fmt: skip
 GROUPS = {"main": MAIN, "more": MORE, "system": ("system", "parameters")}

@@ -8,7 +8,7 @@ from rfm_core import ModelSpec
 
 _ALIKE = (
     "width", "noise", "solver", "sampler", "L0", "L1", "w", "b", "standardize", "unit_weights",
-    "centred",
+    "centred", "refine",
 )  # fmt: skip
 MODEL = (
     *_ALIKE, "architecture", "depth", "G", "sides", "I", "left", "right", "exchange_left",

@@ -104,7 +104,8 @@ class Story:
 
 
 def _pair(common: dict[str, Any], against: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    common = {"centred": False, **common}  # as the paper's, with which they were measured
+    # as the paper's, with which they were measured
+    common = {"centred": False, "refine": 0, **common}
     return {"against": {**common, **against}, "settings": {**common, **new}}
 
 

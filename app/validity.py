@@ -41,6 +41,7 @@ def disabled(s: Settings) -> dict[str, str]:
     unless(not s.exchanging, why, "unit_weights")
     unless(not s.exchanging, "Units that exchange learn from all patches.", "patches")
     unless(not s.beta_auto, "β is chosen automatically.", "beta")
+    unless(s.solver == "qr", "Normal equations have lost what could be refined.", "refine")
     unless(s.noise > 0, "There is no noise.", "noise_on")
     unless(s.sampler in _NAIVE, "Hit-and-run chooses the scale itself.", "w", "b")
     unless(s.sampler not in _NAIVE, "Only hit-and-run draws directions.", "standardize")
@@ -69,7 +70,7 @@ def limits(s: Settings) -> dict[str, str]:
     """Why a value cannot be used whatever the others are, also where it does not apply."""
     found: dict[str, str] = {}
     check = _Checks(found)
-    for name in ("width", "noise", "beta", "w", "b"):
+    for name in ("width", "noise", "beta", "refine", "w", "b"):
         check(name, partial(ModelSpec, **{name: getattr(s, name)}))
     check("depth", lambda: ModelSpec("DeepSkip", depth=s.depth))
     check("rows", lambda: s.rows == 0 or ModelSpec(rows=s.rows))

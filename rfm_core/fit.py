@@ -175,6 +175,7 @@ class Training:
             if automatic:
                 beta = lowered(path.best, fitted, heldout)
             fitted.merge(heldout)  # type: ignore[arg-type]  # both are of the same kind
+        del heldout  # a triangle is as large as what refinement needs
         weights = fitted.solve(float(beta))
         for done in range(self.spec.refine):
             what = f"{stage}: refinement {done + 1} of {self.spec.refine}"

@@ -38,7 +38,7 @@ def test_recommended_values_fit_and_give_specs(system: str) -> None:
 
 def test_the_first_sight_is_the_best_known_of_lorenz_63() -> None:
     s = Settings()
-    assert s.model_spec() == ModelSpec("SkipRFM", width=512)
+    assert s.model_spec() == ModelSpec("SkipRFM", width=512, refine=1)
     assert s.data_spec() == DataSpec("L63", n_test=20)
     assert s.label() == "L63 SkipRFM 512"
 
@@ -119,6 +119,7 @@ def test_no_page_is_needed(module: ModuleType) -> None:
         ({"beta_auto": False}, set(), {"beta"}),
         ({"noise": 1e-3}, set(), {"noise_on"}),
         ({"sampler": "gaussian"}, {"standardize"}, {"w", "b"}),
+        ({"solver": "normal"}, {"refine"}, {"solver"}),
         ({"system": "KS"}, {"accuracy"}, {"n_train", "dt"}),
         ({"system": OWN}, {"n_train", "dt", "accuracy", "realizations"}, {"columns", "eps"}),
     ],

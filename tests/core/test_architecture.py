@@ -328,6 +328,7 @@ def test_every_field_counts_in_the_digest() -> None:
         "features": "polynomial",
         "degree": 4,
         "centred": False,
+        "refine": 1,
     }
     assert set(changes) == set(base.to_dict()) - {"kind", "schema"}
     digests = {base.replace(**{name: value}).digest() for name, value in changes.items()}
@@ -466,6 +467,8 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
     ({"noise": "a bit"}, ["noise='a bit'", "finite number"]),
     ({"noise_on": "output"}, ["noise_on='output'", "'series', 'input'"]),
     ({"solver": "svd"}, ["solver='svd'", "'qr', 'normal'", "accurate default"]),
+    ({"refine": 1, "solver": "normal"}, ["refine=1", "0 with solver='normal'", "use solver='qr'"]),
+    ({"refine": -1}, ["refine=-1", "at least 0", "1 or 2 help"]),
     ({"solver": None}, ["solver=None", "'qr', 'normal'"]),
     ({"sampler": "hit and run"}, ["sampler='hit and run'", "'hit-and-run', 'tight'", "paper's"]),
     ({"L0": -0.1}, ["L0=-0.1", "at least 0 and at most 99", "paper's is 0.4"]),

@@ -259,6 +259,25 @@ def test_centred_features_lose_fewer_digits(solver: str, lorenz63: rfm.Dataset) 
     assert errors[1] < 0.3 * errors[0]
 
 
+def test_refinement_takes_rounding_away_and_leaves_the_solution(lorenz63: rfm.Dataset) -> None:
+    """With a beta that rounding cannot touch nothing changes; with a tiny one errors fall."""
+
+    def error(refine: int, beta: float) -> float:
+        spec = rfm.ModelSpec("SkipRFM", width=200, beta=beta, refine=refine)
+        return float(np.mean([_error(rfm.fit(spec, lorenz63, seed=s), lorenz63) for s in range(3)]))
+
+    assert error(1, 1e-28) < 0.85 * error(0, 1e-28)
+    assert error(2, 1e-3) == pytest.approx(error(0, 1e-3), rel=1e-6)
+    deep = rfm.ModelSpec("DeepSkip", width=20, depth=2, refine=2)
+    stages = [e.stage for e in rfm.fit_events(deep, lorenz63) if isinstance(e, rfm.Progress)]
+    assert "unit 1 of 2: refinement 2 of 2" in stages
+    assert "unit 2 of 2: refinement 1 of 2" in stages
+
+
+def _error(model: rfm.Model, data: rfm.Dataset) -> float:
+    return float(np.sqrt(np.mean((model.predict(data.train[:, :-1]) - data.train[:, 1:]) ** 2)))
+
+
 def test_centred_features_of_an_exchanging_model(lorenz96: rfm.Dataset) -> None:
     spec = rfm.ModelSpec("LocalDeepSkip", width=60, depth=2, G=1, left=4, right=2, exchange=(2, 1))
     fitted = last(fit_events(spec.replace(beta=1e-16), lorenz96))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rfm_core.checks import InvalidInput
 from rfm_core.hit_and_run import Inputs, sample
-from rfm_core.ridge import QR, Accumulator, BetaPath, Normal, accumulator, beta_path
+from rfm_core.ridge import QR, Accumulator, BetaPath, Normal, accumulator, beta_path, lowered
 
 Array = np.ndarray
 BOTH = pytest.mark.parametrize("solver", ["qr", "normal"])
@@ -145,6 +145,45 @@ def test_qr_solution_is_optimal_to_rounding(smooth: tuple[Array, Array]) -> None
     weights = filled("qr", *smooth, block=64).solve(beta).numpy()
     gradient = phi.T @ (phi @ weights - target) + beta * weights
     assert np.abs(gradient).max() < 1e-12 * np.linalg.norm(phi, 2) * np.linalg.norm(target)
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+@pytest.mark.parametrize("beta", [0.0, 1e-6, 1.0, 1e3])
+def test_a_correction_leads_to_the_same_solution(
+    beta: float, normalised: bool, easy: tuple[Array, Array]
+) -> None:
+    """From any weights: the penalty is on the sum, not on the correction alone."""
+    phi, target = easy
+    expected = filled("qr", phi, target, 30, normalised).solve(beta)
+    known = torch.from_numpy(np.random.default_rng(5).normal(size=expected.shape))
+    left = filled("qr", phi, target - phi @ known.numpy(), 30, normalised)
+    np.testing.assert_allclose(known + left.solve(beta, known), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_correction_takes_rounding_away(smooth: tuple[Array, Array]) -> None:
+    phi, target = smooth
+    weights = filled("qr", phi, target, 700, normalised=True).solve(1e-28)
+    left = filled("qr", phi, target - phi @ weights.numpy(), 700, normalised=True)
+    better = weights + left.solve(1e-28, weights)
+    assert rms(phi, target, better) < 0.8 * rms(phi, target, weights)
+
+
+def test_beta_goes_below_its_path_only_where_that_pays(smooth: tuple[Array, Array]) -> None:
+    phi, target = smooth
+    rng = np.random.default_rng(6)
+    noisy = target + 1e-3 * rng.normal(size=target.shape)
+    for wanted, expected in ((target, lambda b: b < 1e-14), (noisy, lambda b: b == 1e-10)):
+        fitted, heldout = (
+            filled("qr", phi[:2500], wanted[:2500]),
+            filled("qr", phi[2500:], wanted[2500:]),
+        )
+        assert expected(lowered(1e-10, fitted, heldout))
+    normal = (
+        filled("normal", phi[:2500], target[:2500]),
+        filled("normal", phi[2500:], target[2500:]),
+    )
+    assert lowered(1e-10, *normal) == 1e-10
+    assert lowered(0.0, fitted, heldout) == 0.0
 
 
 # ---- rows in any order, any blocks, any accumulator
