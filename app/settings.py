@@ -82,7 +82,7 @@ class Settings(param.Parameterized):
     taper = param.Number(0.0)  # 0: none
     centred = param.Boolean(True)
     solver = _choice("qr", "qr", "normal")
-    refine = param.Integer(1)
+    refine = param.Integer(2)
     patches = _choice("auto", "auto", "all", "one")
     rows = param.Integer(0)
     unit_weights = _choice("independent", "independent", "shared")

@@ -86,10 +86,9 @@ def _small(long_step: bool, far: bool) -> ModelSpec:
 
     Here nothing but rounding is in the way, and refinement takes some of it away.
     """
-    refine = 2 if far else 1
     if long_step:
-        return ModelSpec("DeepSkip", width=716, depth=4 if far else 2, refine=refine)
-    return ModelSpec("SkipRFM", width=1024 if far else 512, refine=refine)
+        return ModelSpec("DeepSkip", width=716, depth=4 if far else 2, refine=2)
+    return ModelSpec("SkipRFM", width=1024 if far else 512, refine=2)
 
 
 def _near(left: int, right: int, L1: float, far: bool) -> ModelSpec:

@@ -38,7 +38,7 @@ def test_recommended_values_fit_and_give_specs(system: str) -> None:
 
 def test_the_first_sight_is_the_best_known_of_lorenz_63() -> None:
     s = Settings()
-    assert s.model_spec() == ModelSpec("SkipRFM", width=512, refine=1)
+    assert s.model_spec() == ModelSpec("SkipRFM", width=512, refine=2)
     assert s.data_spec() == DataSpec("L63", n_test=20)
     assert s.label() == "L63 SkipRFM 512"
 

@@ -37,14 +37,14 @@ def run(code: str) -> dict[str, Any]:
 @pytest.fixture
 def direct() -> tuple[rfm.Dataset, rfm.Model]:
     data = rfm.make_dataset(rfm.DataSpec("L63", n_train=1500, n_test=3, seed=4))
-    return data, rfm.fit(rfm.ModelSpec("SkipRFM", width=40, refine=1), data, seed=4)
+    return data, rfm.fit(rfm.ModelSpec("SkipRFM", width=40, refine=2), data, seed=4)
 
 
 def test_the_shortest_one_is_as_short_as_can_be() -> None:
     assert snippet(Settings(), "forecast").startswith(
         "import rfm_core as rfm\n\n"
         "data_spec = rfm.DataSpec('L63', n_test=20)\n"
-        "model_spec = rfm.ModelSpec('SkipRFM', width=512, refine=1)\n"
+        "model_spec = rfm.ModelSpec('SkipRFM', width=512, refine=2)\n"
         "data = rfm.make_dataset(data_spec)\n"
         "model = rfm.fit(model_spec, data)\n"
     )
@@ -62,7 +62,7 @@ def test_forecast(direct: tuple[rfm.Dataset, rfm.Model]) -> None:
 def test_forecast_of_another_realization() -> None:
     names = run(snippet(made(), "forecast", shown=(2, 1)))
     data = rfm.make_dataset(rfm.DataSpec("L63", n_train=1500, n_test=3, seed=4, realization=2))
-    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=40, refine=1), data, seed=4, realization=2)
+    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=40, refine=2), data, seed=4, realization=2)
     assert np.array_equal(names["times"].vpt, rfm.evaluate(model, data).vpt)
 
 
@@ -70,7 +70,7 @@ def test_density_over_realizations() -> None:
     names = run(snippet(made(realizations=2), "density"))
     spec = rfm.StudySpec(
         rfm.DataSpec("L63", n_train=1500, n_test=3),
-        rfm.ModelSpec("SkipRFM", width=40, refine=1),
+        rfm.ModelSpec("SkipRFM", width=40, refine=2),
         realizations=2,
         seed=4,
     )
