@@ -143,8 +143,10 @@ class RunBar:
         settings, upload = self.explorer.settings, self.explorer.upload
         for button, lead, far in ((self.usual, "Recommended", False), (self.far, "Furthest", True)):
             if settings.system == OWN:
-                label = "Stop looking" if upload.busy else f"{lead}: find it from these data"
-                button.param.update(label=label, disabled=upload.found is None)
+                stop = upload.busy and not far  # one button is enough for that
+                label = "Stop looking" if stop else f"{lead}: find it from these data"
+                off = upload.found is None or (upload.busy and far)
+                button.param.update(label=label, disabled=off)
                 continue
             spec = settings.recommended_spec(far)
             label = f"{lead}: none"

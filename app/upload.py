@@ -204,7 +204,9 @@ class Upload:
             if isinstance(event, TaskProgress):
                 if event.progress.stage == "halo":
                     tried = round(event.progress.done)
-                    self.reading.say(f"Looking for a model that suits: {tried} halos tried so far.")
+                    self.reading.say(
+                        f"Looking for a model that suits; halos tried so far: {tried}."
+                    )
                 continue
             self._job = None
             if isinstance(event, TaskFailed):
