@@ -47,10 +47,11 @@ realizations, except where *automatic* or *tapered* is said: then the training d
 realization decide (shown is the first one's). The paper's figures are for its own data and method;
 where its nearest model is larger than ours, its width and depth are in brackets. *Centred* is the
 option of that name, *refined* means two refinements as well, *narrow* features drawn between
-L0 = 0.4 and L1 = 0.41 instead of 3.5, *tapered* patches of a length of 1.6 (4 points), halos of three
-patches, `taper=0.33` and noise of 3e-6 (512x2, 768x2), 1e-6 (1024x2) or 3e-7 (1024x4) on inputs, learnt
-from 2e4 pairs, a fifth of the paper's (`what-was-tried.md` says why). Rows that are *refined* or
-*narrow* and automatic, tapered 768x2 and tapered 1024x4 are what `rfm.recommended` gives.
+L0 = 0.4 and L1 = 0.41 instead of 3.5, *tapered* patches of a length of 1.6 (4 points), halos of
+three patches, `taper=0.33` and noise of 3e-6 (512x2, 768x2), 1e-6 (1024x2) or 3e-7 (1024x4) on
+inputs, learnt from 2e4 pairs, a fifth of the paper's (`what-was-tried.md` says why). Rows that are
+*refined* or *narrow* and automatic, tapered 768x2 and tapered 1024x4 are what `rfm.recommended`
+gives.
 For other parameters than the paper's (F = 8, L = 100) each realization measures its own Lyapunov
 exponent, good to about 5 %. Seconds were measured on two cores that did other work as well. The KS
 rows without taper were computed before KS data became faster (generator 2, now 4): other
