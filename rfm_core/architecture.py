@@ -213,8 +213,10 @@ class ModelSpec(Spec):
         """A copy with some fields changed, validated anew; what was given last counts.
 
         A name with a trailing N brings its noise, ``I`` takes the place of ``left`` and ``right``,
-        and one of these keeps the other side as it was.
+        and one of these keeps the other side as it was. Normal equations end all refinement.
         """
+        if changes.get("solver") == "normal":
+            changes = {"refine": 0} | changes
         if str(changes.get("architecture", "")).endswith("N"):
             changes = {"noise": None} | changes
         if changes.get("I") is not None:

@@ -61,7 +61,10 @@ def search_beta(
     device: torch.device | str = "auto",
     report: Reporter | None = None,
 ) -> BetaSearch:
-    """Score every beta on held-out training data; the test trajectories are not looked at."""
+    """Score every beta on held-out training data; the test trajectories are not looked at.
+
+    A shallow model is scored without its refinements: all betas come from one factorization.
+    """
     report = report or Reporter()
     values = sorted(set(checked_betas(betas)))
     windows = whole("windows", windows, 1, 10**4, "20 is usual.")

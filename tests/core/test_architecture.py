@@ -333,6 +333,10 @@ def test_every_field_counts_in_the_digest() -> None:
     assert set(changes) == set(base.to_dict()) - {"kind", "schema"}
     digests = {base.replace(**{name: value}).digest() for name, value in changes.items()}
     assert len(digests) == len(changes)
+    refined = base.replace(refine=2)
+    assert refined.replace(solver="normal") == base.replace(solver="normal")
+    with pytest.raises(InvalidInput, match="refine=2"):
+        refined.replace(solver="normal", refine=2)
     assert base.digest() not in digests
 
 
