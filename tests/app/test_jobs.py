@@ -23,7 +23,7 @@ from rfm_core.fit import AUTO_BETAS
 from rfm_core.tasks import Task, TaskDone, TaskFailed, perform
 
 DATA = rfm.DataSpec("L63", n_train=2000, n_test=4, test_steps=1500, seed=3)
-MODEL = rfm.ModelSpec("SkipRFM", width=64, beta=1e-12)
+MODEL = rfm.ModelSpec("SkipRFM", width=64, beta=1e-12, refine=1)
 
 
 def arguments(
