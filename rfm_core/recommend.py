@@ -123,14 +123,14 @@ def _wide(dimension: int, halo: float, L1: float, scale: float, far: bool) -> Mo
     fits = max(0, (dimension // patch - 1) // 2)  # neighbours on either side on a small ring
     return ModelSpec(
         "LocalDeepSkip",
-        width=1024 if far else 768,
+        width=1536 if far else 768,
         depth=4 if far else 2,
         G=patch,
         I=min(3, fits),
         exchange=min(2, fits),
         taper=0.33,
         L1=L1,
-        noise=scale * (3e-7 if far else 3e-6),
+        noise=scale * (1e-7 if far else 3e-6),
         noise_on="input",
-        rows=60_000,
+        rows=90_000 if far else 60_000,
     )
