@@ -2,7 +2,7 @@
 
     .venv/bin/python tests/bench/long_runs.py            1,000 Lyapunov times (an hour)
     .venv/bin/python tests/bench/long_runs.py 100        fewer
-    .venv/bin/python tests/bench/long_runs.py 1000 far   models with "far" in their name, others stay
+    .venv/bin/python tests/bench/long_runs.py 1000 far   models with "far" in their names
 
 Trains each model, runs it from test states that it has not seen, and compares all values of u with
 those of two independent runs of the equation, by the exact Wasserstein distance.
