@@ -154,8 +154,9 @@ def test_controls_that_do_not_apply_say_why(page: Page, address: str) -> None:
     assert page.get_by_label("Patch size G").is_disabled()
     page.get_by_text("Only local architectures have patches.").wait_for()
     choose(page, "System", "Lorenz 1996")
-    wait_for(page, lambda: page.get_by_label("Patch size G").is_enabled())
     field = page.get_by_label("Patch size G")
+    # the system's own value has come, too: before, it would replace what is typed
+    wait_for(page, lambda: field.is_enabled() and field.input_value() == "1")
     field.fill("7")
     field.press("Enter")
     page.get_by_text("G=7 cannot be used").first.wait_for()
