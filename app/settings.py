@@ -296,14 +296,13 @@ class Settings(param.Parameterized):
         """That model, and accurate data of the same system; all else stays."""
         spec = self.recommended_spec(far)
         if spec is not None:
-            self.apply_model(spec)
-            self.accuracy = "fine"
+            self.apply_model(spec, accuracy="fine")
 
-    def apply_model(self, spec: ModelSpec) -> None:
-        """This model on the same data."""
+    def apply_model(self, spec: ModelSpec, **more: Any) -> None:
+        """This model on the same data, and ``more``, in one go."""
         usual = self.recommended()
         usual = {name: usual[name] for name in specs.MODEL}
-        self.param.update(**{**usual, **specs.values_of(spec)})
+        self.param.update(**{**usual, **specs.values_of(spec), **more})
 
     # --- links --------------------------------------------------------------------------------
 

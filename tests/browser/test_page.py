@@ -155,7 +155,9 @@ def test_controls_that_do_not_apply_say_why(page: Page, address: str) -> None:
     page.get_by_text("Only local architectures have patches.").wait_for()
     choose(page, "System", "Lorenz 1996")
     field = page.get_by_label("Patch size G")
-    # the system's own value has come, too: before, it would replace what is typed
+    # the last thing that follows a new system is the model's drawing; what comes while somebody
+    # types would replace it
+    page.locator(".rfm-text", has_text="Each of the 40 patches of 1 component").wait_for()
     wait_for(page, lambda: field.is_enabled() and field.input_value() == "1")
     field.fill("7")
     field.press("Enter")
