@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SMALL = 'system="L63", width=64, n_train=2000, n_test=4'
-LARGER = 'system="L63", width=716, n_test=4, refine=0'  # so that training outlasts the drawing of the cell
+# so that training outlasts the drawing of the cell
+LARGER = 'system="L63", width=716, n_test=4, refine=0'
 CELLS = (
     f"from app import Explorer\nexplorer = Explorer({LARGER})\nexplorer",
     'print("meanwhile", explorer.runner.active, explorer.result)',
