@@ -51,9 +51,8 @@ class Control:
         self.layout = pn.Column(self.widget, sizing_mode="stretch_width", margin=0)
         self.hint: Text | None = None  # most never need one, and every pane costs the page
         self._own_change = False
-        # a slider counts when it is let go
-        throttled = "value_throttled" in self.widget.param and name in CHOICES
-        self.widget.param.watch(self._to_settings, "value_throttled" if throttled else "value")
+        # not ``value_throttled``: there panel-material-ui leaves the index of the option
+        self.widget.param.watch(self._to_settings, "value")
         settings.param.watch(self._from_settings, name)
 
     def _widget(self) -> Any:
@@ -91,7 +90,7 @@ class Control:
     def _from_settings(self, event: Any) -> None:
         self._own_change = True
         try:
-            if self.name in CHOICES:
+            if self.name in CHOICES and event.new not in self.widget.options.values():
                 offered = {shown(self.name, v): v for v in options(self.name, event.new)}
                 self.widget.param.update(options=offered, value=event.new)
             else:
