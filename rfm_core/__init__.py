@@ -8,20 +8,22 @@ In four lines:
     print(rfm.evaluate(model, data).summary())
 """
 
-from .architecture import ARCHITECTURES, SAMPLERS, ModelSpec
-from .beta import BetaSearch, search_beta
 from .checks import Cancelled, InvalidInput
-from .data import DataSpec, make_dataset
-from .dataset import Dataset
-from .diagnostics import ConditionNumbers, TanhRegions, condition_numbers, tanh_regions
-from .evaluate import evaluate
+from .choose.beta import BetaSearch, search_beta
+from .choose.cost import Cost, cost_of_climate, cost_of_run, cost_of_stability
+from .choose.halo import Halo, find_halo
+from .choose.recommend import recommended
+from .data.dataset import Dataset
+from .data.generate import DataSpec, make_dataset
+from .data.series import LyapunovEstimate, SeriesLimits, estimate_lyapunov, load_series
+from .data.series.inspect import SeriesPreview, inspect_series
 from .events import CancelToken, Progress, Reporter
-from .execute import Executor, make_executor
-from .fit import Fitted, UnitFit, fit, fit_events
-from .halo import Halo, find_halo
-from .locality import Scheme
-from .lyapunov import LyapunovSpectrum, lyapunov_exponents
-from .metrics import (
+from .measure.climate import Climate, climate
+from .measure.diagnostics import ConditionNumbers, TanhRegions, condition_numbers, tanh_regions
+from .measure.evaluate import evaluate
+from .measure.forecasts import Times, Trajectory, forecasts, joined_times, trajectory
+from .measure.lyapunov import LyapunovSpectrum, kaplan_yorke, lyapunov_exponents
+from .measure.metrics import (
     ForecastTimes,
     density,
     forecast_error,
@@ -31,29 +33,46 @@ from .metrics import (
     valid_times,
     vpt,
 )
-from .model import Forecast, Model
-from .paper import PaperRow, paper_rows
-from .recommend import recommended
-from .results import ResultStore
-from .ridge import BetaPath
-from .series import LyapunovEstimate, SeriesLimits, estimate_lyapunov, load_series
-from .store import load
-from .study import StudyEvent, StudySpec, run_study
-from .systems import SYSTEMS, System, get_system
-from .wasserstein import SinkhornResult, sinkhorn2, wasserstein2
+from .measure.regions import feature_regions
+from .measure.regression import Regression, Solver, UnitRegression, regression, regression_of_fit
+from .measure.stability import OneStep, Stability, one_step_errors, stability
+from .measure.wasserstein import SinkhornResult, sinkhorn2, wasserstein2
+from .model.features import (
+    FEATURES,
+    Features,
+    RandomFeatures,
+    get_features,
+    register_features,
+)
+from .model.fit import Fitted, UnitFit, fit, fit_events
+from .model.locality import Scheme
+from .model.model import Forecast, Model
+from .model.ridge import BetaPath
+from .model.spec import ARCHITECTURES, SAMPLERS, ModelSpec
+from .model.store import load
+from .paper.tables import PaperRow, paper_rows
+from .parallel import threads
+from .run import Executor, make_executor
+from .study.results import ResultStore
+from .study.study import StudyEvent, StudySpec, run_study
+from .systems import SYSTEMS, System, get_system, register, right_hand_side
 
 __all__ = [
     "ARCHITECTURES",
+    "FEATURES",
     "SAMPLERS",
     "SYSTEMS",
     "BetaPath",
     "BetaSearch",
     "CancelToken",
     "Cancelled",
+    "Climate",
     "ConditionNumbers",
+    "Cost",
     "DataSpec",
     "Dataset",
     "Executor",
+    "Features",
     "Fitted",
     "Forecast",
     "ForecastTimes",
@@ -63,41 +82,69 @@ __all__ = [
     "LyapunovSpectrum",
     "Model",
     "ModelSpec",
+    "OneStep",
     "PaperRow",
     "Progress",
+    "RandomFeatures",
+    "Regression",
     "Reporter",
     "ResultStore",
     "Scheme",
     "SeriesLimits",
+    "SeriesPreview",
     "SinkhornResult",
+    "Solver",
+    "Stability",
     "StudyEvent",
     "StudySpec",
     "System",
     "TanhRegions",
+    "Times",
+    "Trajectory",
     "UnitFit",
+    "UnitRegression",
+    "climate",
     "condition_numbers",
+    "cost_of_climate",
+    "cost_of_run",
+    "cost_of_stability",
     "density",
     "estimate_lyapunov",
     "evaluate",
+    "feature_regions",
     "find_halo",
     "fit",
     "fit_events",
     "forecast_error",
+    "forecasts",
+    "get_features",
     "get_system",
     "histogram_marginals",
+    "inspect_series",
+    "joined_times",
+    "kaplan_yorke",
     "load",
     "load_series",
     "lyapunov_exponents",
     "make_dataset",
     "make_executor",
+    "one_step_errors",
     "paper_rows",
     "power_spectrum",
     "recommended",
+    "register",
+    "register_features",
+    "regression",
+    "regression_of_fit",
+    "right_hand_side",
     "run_study",
     "search_beta",
     "sinkhorn2",
+    "stability",
     "tanh_regions",
     "tau_f",
+    "threads",
+    "trajectory",
     "valid_times",
     "vpt",
     "wasserstein2",

@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 
 class InvalidInput(ValueError):
-    """A value that the engine cannot work with; the message names value, limit and remedy."""
+    """A value that the engine cannot work with; the message names value, limit and remedy.
+
+    ``field`` is the name of what was given, where one thing is to blame.
+    """
+
+    field: str = ""
 
 
 class Cancelled(Exception):
@@ -24,15 +30,58 @@ def refuse(name: str, value: Any, limit: str, remedy: str) -> InvalidInput:
         shown = f"<{type(value).__name__}>"
     if len(shown) > 80:
         shown = shown[:77] + "..."
-    return InvalidInput(f"{name}={shown} cannot be used: it must be {limit}. {remedy}")
+    error = InvalidInput(f"{name}={shown} cannot be used: it must be {limit}. {remedy}")
+    error.field = name
+    return error
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Bounds of a whole number, declared once for whoever checks, asks for or explains it."""
+
+    low: int
+    high: int | None
+    remedy: str
+
+    @property
+    def words(self) -> str:
+        most = "" if self.high is None else f" and at most {self.high}"
+        return f"a whole number of at least {self.low}{most}"
+
+    def __call__(self, name: str, value: Any) -> int:
+        """``value`` as an int within the bounds; whole floats such as ``5e4`` are welcome."""
+        return whole(name, value, self.low, self.high, self.remedy)
+
+
+@dataclass(frozen=True)
+class Real:
+    """Bounds of a finite number; ``above``: the lower one is left out."""
+
+    low: float
+    high: float
+    remedy: str
+    above: bool = False
+
+    @property
+    def words(self) -> str:
+        text = "a finite number"
+        if self.low > -math.inf:
+            text += f" {'above' if self.above else 'of at least'} {self.low:g}"
+        if self.high < math.inf:
+            text += f" {'and' if self.low > -math.inf else 'of'} at most {self.high:g}"
+        return text
+
+    def __call__(self, name: str, value: Any) -> float:
+        """``value`` as a float within the bounds."""
+        return real(name, value, self.remedy, self.low, self.high, self.above)
 
 
 def whole(name: str, value: Any, low: int, high: int | None, remedy: str) -> int:
     """``value`` as an int within [low, high]; whole floats such as ``5e4`` are welcome."""
-    limit = f"a whole number of at least {low}" + ("" if high is None else f" and at most {high}")
+    limit = Whole(low, high, remedy).words
     plain = _number(value)
     try:
-        number = math.floor(plain)
+        number: int = math.floor(plain)
     except (TypeError, ValueError, OverflowError):  # no number, NaN, infinity
         raise refuse(name, value, limit, remedy) from None
     if number != plain or number < low or (high is not None and number > high):
@@ -49,11 +98,7 @@ def real(
     above: bool = False,
 ) -> float:
     """``value`` as a finite float in [low, high], or in (low, high] with ``above=True``."""
-    limit = "a finite number"
-    if low > -math.inf:
-        limit += f" {'above' if above else 'of at least'} {low:g}"
-    if high < math.inf:
-        limit += f" {'and' if low > -math.inf else 'of'} at most {high:g}"
+    limit = Real(low, high, remedy, above).words
     try:
         number = float(_number(value)) + 0.0  # -0.0 and 0.0 are one value
     except (TypeError, OverflowError):

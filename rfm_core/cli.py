@@ -10,9 +10,9 @@ from pathlib import Path
 
 from .checks import InvalidInput
 from .demo import demo
-from .paper import TABLES
-from .reproduce import SETTINGS
-from .reproduce_cli import list_rows, list_tables, report_store, reproduce
+from .paper.cli import list_rows, list_tables, report_store, reproduce
+from .paper.reproduce import SETTINGS
+from .paper.tables import TABLES
 from .systems import SYSTEMS
 
 

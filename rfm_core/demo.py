@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
-from .architecture import ModelSpec
-from .console import ProgressBar, sparkline, write_forecast_picture
-from .data import DataSpec, make_dataset
-from .dataset import Dataset
-from .evaluate import evaluate
+from .cli_output import ProgressBar, sparkline, write_forecast_picture
+from .data.dataset import Dataset
+from .data.generate import DataSpec, make_dataset
 from .events import Reporter
-from .fit import Fitted, fit_events
-from .metrics import ForecastTimes, density
-from .model import Model
-from .paper import published
+from .measure.evaluate import evaluate
+from .measure.metrics import ForecastTimes, density
+from .model.fit import Fitted, fit_events
+from .model.model import Model
+from .model.spec import ModelSpec
+from .paper.tables import published
 
 
 def demo(width: int, seed: int, picture: Path | None) -> None:

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import statistics
 import sys
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import torch
 
 import rfm_core as rfm
-from rfm_core.tasks import PeakMemory
+from rfm_core.run.tasks import PeakMemory
 
 PAGE = Path(__file__).parents[2] / "assets" / "engine-benchmark.md"
 
@@ -101,6 +103,34 @@ def generation(quick: bool) -> list[str]:
     return [*lines, ""]
 
 
+def cancelling() -> list[str]:
+    """From the cancelling to the end of the work, which is looked at between pieces.
+
+    A training's piece is one factorization; worker processes are killed inside it instead.
+    """
+    lines = ["## Cancelling", "", "| work | ms |", "|---|---|"]
+    works: dict[str, Callable[[rfm.Reporter], object]] = {}
+    for name in ("L63", "L96", "KS"):
+        spec = rfm.DataSpec(name, n_train=10**6, n_test=0)
+        works[f"data of {name}"] = lambda r, s=spec: rfm.make_dataset(s, cache=False, report=r)
+    data = rfm.make_dataset(rfm.DataSpec("L63", n_test=1, test_steps=10))
+    works["fit, D_r=4096"] = lambda r: rfm.fit(rfm.ModelSpec(width=4096), data, report=r)
+    for name, work in works.items():
+        token, when = rfm.CancelToken(), [0.0]
+
+        def cancel(token: rfm.CancelToken = token, when: list[float] = when) -> None:
+            when[0] = time.perf_counter()
+            token.cancel()
+
+        timer = threading.Timer(1.0, cancel)
+        timer.start()
+        with suppress(rfm.Cancelled):
+            work(rfm.Reporter(cancel=token))
+        lines.append(f"| {name} | {1000 * (time.perf_counter() - when[0]):.0f} |")
+        timer.join()
+    return [*lines, ""]
+
+
 def large() -> list[str]:
     """Memory must not grow with the number of rows."""
     lines = ["## Memory: L63, D_r=4096, QR", "", "| pairs | peak above the data (MB) | s |"]
@@ -124,9 +154,10 @@ def main() -> None:
         "",
     ]
     np.set_printoptions(precision=3)
-    parts = [*head, *training(quick), *forecasting(), *generation(quick)]
-    if not quick:
-        parts += large()
+    with rfm.threads(torch.get_num_threads()):  # as many as the plain method has
+        parts = [*head, *training(quick), *forecasting(), *generation(quick), *cancelling()]
+        if not quick:
+            parts += large()
     PAGE.write_text("\n".join(parts), encoding="utf-8")
     print("\n".join(parts))
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import rfm_core as rfm
-from rfm_core.execute import using
-from rfm_core.results import ResultRow, ResultStore, statistics
-from rfm_core.study import RealizationDone, RealizationFailed, StudySpec, run_study
+from rfm_core.run import using
+from rfm_core.study.results import ResultRow, ResultStore, statistics
+from rfm_core.study.study import RealizationDone, RealizationFailed, StudySpec, run_study
 
 csv.field_size_limit(10**9)
 ASSETS = Path(__file__).parents[2] / "assets"

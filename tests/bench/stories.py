@@ -16,9 +16,10 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from rfm_explorer.state.settings import Settings
+from rfm_explorer.state.stories import STORIES, Numbers
+
 import rfm_core as rfm
-from app.settings import Settings
-from app.stories import STORIES, Numbers
 
 
 @lru_cache(maxsize=1)  # most pairs of runs share their data, in the app by its cache

@@ -90,7 +90,7 @@ def main() -> None:
         out.write_text(json.dumps({"callbacks": count, "long": found}), encoding="utf-8")
 
     signal.signal(signal.SIGUSR1, write)
-    from app.__main__ import main as launch
+    from rfm_explorer.__main__ import main as launch
 
     sys.argv = ["rfm-explorer", *sys.argv[2:]]
     launch()

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from rfm_core.events import Reporter
-from rfm_core.tasks import job
+from rfm_core.run.tasks import job
 
 Arguments = dict[str, Any]
 
@@ -104,3 +104,12 @@ def fail(arguments: Arguments, report: Reporter) -> Arguments:
 @job("nan")
 def nan(arguments: Arguments, report: Reporter) -> Arguments:
     return {"value": float("nan")}
+
+
+@job("count")
+def count(arguments: Arguments, report: Reporter) -> Arguments:
+    """So many naps of a hundredth of a second; tells its process id at the first."""
+    for number in range(arguments["naps"]):
+        report(f"process {os.getpid()}", number, arguments["naps"])
+        time.sleep(0.01)
+    return {"pid": os.getpid()}

@@ -14,10 +14,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rfm_core.architecture import ARCHITECTURES, LEAST_RANGE, LEAST_TAPER, SAMPLERS, ModelSpec
 from rfm_core.checks import InvalidInput
-from rfm_core.data import DataSpec
-from rfm_core.paper import TABLES, PaperRow, paper_rows, published
+from rfm_core.data.generate import DataSpec
+from rfm_core.model.spec import ARCHITECTURES, LEAST_RANGE, LEAST_TAPER, SAMPLERS, ModelSpec
+from rfm_core.paper.tables import TABLES, PaperRow, paper_rows, published
 from rfm_core.spec import Spec
 
 DIMENSION = {"L63": 3, "L96": 40, "KS": 512}
@@ -489,7 +489,7 @@ REFUSED: list[tuple[dict[str, Any], list[str]]] = [
     ({"standardize": "yes"}, ["standardize='yes'", "True or False"]),
     ({"standardize": None}, ["standardize=None", "True or False"]),
     ({"unit_weights": "own"}, ["unit_weights='own'", "'independent', 'shared'"]),
-    ({"features": "relu"}, ["features='relu'", "'tanh', 'polynomial'"]),
+    ({"features": "sine"}, ["features='sine'", "'tanh', 'polynomial'", "must be registered"]),
     ({"centred": 1}, ["centred=1", "True or False", "False is the paper's"]),
     ({"centred": None}, ["centred=None", "True or False"]),
     ({"centred": True, "width": 1}, ["width=1", "at least 2", "One feature is the constant"]),

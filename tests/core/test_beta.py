@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import rfm_core as rfm
-from rfm_core.beta import held_out, search_beta
-from rfm_core.fit import Fitted, fit_events
+from rfm_core.choose.beta import held_out, search_beta
+from rfm_core.model.fit import Fitted, fit_events
 
 
 def last(events) -> Fitted:

@@ -11,10 +11,11 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 
 import rfm_core as rfm
-from rfm_core.features import Centred, Monomials, Tanh
-from rfm_core.hit_and_run import Inputs
-from rfm_core.model import Model, Unit, Wiring
-from rfm_core.ridge import accumulator, beta_path
+from rfm_core.model.features.polynomial import Monomials
+from rfm_core.model.features.tanh import Tanh
+from rfm_core.model.model import Model, Unit, Wiring
+from rfm_core.model.ridge import accumulator, beta_path
+from rfm_core.model.sampler import Inputs
 
 CUDA = torch.device("cuda", 0)
 SPECS = {
@@ -70,7 +71,7 @@ def test_training_and_stepping_stay_on_the_device(name: str, solver: str) -> Non
         for number, inputs in enumerate(spec.unit_inputs(8)):
             features = Tanh(fake(16, inputs), fake(16))
             if spec.centred:
-                features = Centred(fake(15, inputs), fake(15), fake(inputs))
+                features = Tanh(fake(15, inputs), fake(15), fake(inputs))
             fitted = accumulator(solver, 16, wiring.scheme.G, CUDA, spec.centred)
             for _ in range(2):
                 phi = features(wiring.read(number, u, y)).flatten(0, 1)
@@ -97,7 +98,7 @@ def test_a_tensor_of_the_wrong_device_is_an_error_here() -> None:
 
 def test_other_features_stay_on_the_device() -> None:
     with pretended_cuda():
-        centred = Centred(fake(16, 3), fake(16), fake(3))
+        centred = Tanh(fake(16, 3), fake(16), fake(3))
         assert centred(fake(10, 3)).device == CUDA
         fitted = accumulator("qr", 17, 2, CUDA, normalised=True)
         fitted.add(centred(fake(40, 3)), fake(40, 2))

@@ -29,13 +29,12 @@ from executor_cases import (
 
 from rfm_core.checks import Cancelled, InvalidInput
 from rfm_core.events import CancelToken
-from rfm_core.execute import Executor, Inline, ProcessSlots, Slot, launch, make_executor, using
-from rfm_core.tasks import Task, TaskDone, TaskEvent, TaskFailed, TaskProgress
+from rfm_core.run import Executor, Inline, ProcessSlots, Slot, launch, make_executor, using
+from rfm_core.run.tasks import Task, TaskDone, TaskEvent, TaskFailed, TaskProgress
 
 HERE = Path(__file__).resolve().parent
 MODULES = ("extra_jobs",)
 SVD = {"size": 5000}  # takes minutes
-KILLED_WITHIN = 0.5
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
@@ -205,7 +204,7 @@ def test_refusals(name: object, options: dict[str, object], words: str) -> None:
 
 
 def test_cores_are_divided_among_slots() -> None:
-    from rfm_core.execute import cores
+    from rfm_core.run import cores
 
     assert ProcessSlots().slots == cores()
     assert ProcessSlots(1).threads == cores()
@@ -213,19 +212,16 @@ def test_cores_are_divided_among_slots() -> None:
 
 
 def test_inline_reports_come_while_the_job_runs() -> None:
-    """Thirty seconds of work that end as soon as the first report is seen."""
-    began = time.monotonic()
+    """Work for longer than any test may take; it ends as soon as the first report is seen."""
     token = CancelToken()
-    events = Inline(modules=MODULES).run([Task("t", "tick", {"seconds": 30})], token)
+    events = Inline(modules=MODULES).run([Task("t", "tick", {"seconds": 3600})], token)
     assert isinstance(next(events), TaskProgress)
     token.cancel()
     with pytest.raises(Cancelled):
         list(events)
-    assert time.monotonic() - began < 5
-    events = Inline(modules=MODULES).run([Task("t", "tick", {"seconds": 30})])
+    events = Inline(modules=MODULES).run([Task("t", "tick", {"seconds": 3600})])
     assert isinstance(next(events), TaskProgress)
     events.close()
-    assert time.monotonic() - began < 10
     assert not [t for t in threading.enumerate() if t.name == "task t"]
 
 
@@ -237,13 +233,11 @@ def test_cancel_inside_an_svd_frees_the_machine_at_once(
     processes: ProcessSlots, tmp_path: Path
 ) -> None:
     token, files = CancelToken(), [tmp_path / "a", tmp_path / "b"]
-    when = []
 
     def cancel() -> None:
         for file in files:
             begun(file)
         time.sleep(0.3)  # well inside LAPACK
-        when.append(time.monotonic())
         token.cancel()
 
     thread = threading.Thread(target=cancel)
@@ -252,7 +246,6 @@ def test_cancel_inside_an_svd_frees_the_machine_at_once(
     seen: list[TaskEvent] = []
     with pytest.raises(Cancelled):
         seen.extend(processes.run(tasks, token))
-    assert time.monotonic() - when[0] < KILLED_WITHIN
     thread.join()
     assert not any(alive(begun(file)) for file in files)
     assert [event.key for event in seen] == ["good"]
@@ -286,7 +279,7 @@ def test_close_kills_and_ends_runs_elsewhere(tmp_path: Path) -> None:
     worker = begun(file)
     executor.close()
     assert not alive(worker)
-    thread.join(5)
+    thread.join()
     assert ended
 
 
@@ -437,9 +430,7 @@ def test_the_template_is_safe_to_fork_and_nothing_is_left(processes: ProcessSlot
 def test_slot(slot: Slot, tmp_path: Path) -> None:
     assert not slot.busy
     assert slot.poll() == []
-    began = time.monotonic()
     slot.start(GOOD)
-    assert time.monotonic() - began < 0.5  # although a worker has to be started
     assert slot.busy
     with pytest.raises(RuntimeError, match="good"):
         slot.start(GOOD)
@@ -450,10 +441,8 @@ def test_slot(slot: Slot, tmp_path: Path) -> None:
     worker = begun(file)
     assert worker == done.result["pid"]
     assert slot.poll() == []
-    began = time.monotonic()
     slot.kill()
-    assert time.monotonic() - began < KILLED_WITHIN
-    assert not alive(worker)
+    assert not alive(worker)  # in the middle of minutes of work
     assert not slot.busy
     assert slot.poll() == []
     slot.kill()
@@ -489,9 +478,9 @@ def test_kill_while_the_worker_is_still_starting() -> None:
     launch.stop_template()  # so that starting takes seconds
     slot = Slot(modules=MODULES)
     slot.start(GOOD)
-    began = time.monotonic()
     slot.kill()
-    assert time.monotonic() - began < KILLED_WITHIN
+    assert not slot.busy
+    assert slot.poll() == []
     slot.start(GOOD)
     assert isinstance(finish(slot), TaskDone)
     slot.close()
@@ -534,9 +523,7 @@ def test_kill_while_suspended(slot: Slot, tmp_path: Path) -> None:
     worker = begun(file)
     slot.suspend()
     until(lambda: stopped(worker))
-    began = time.monotonic()
     slot.kill()
-    assert time.monotonic() - began < KILLED_WITHIN
     assert not alive(worker)
     assert not slot.suspended
 
@@ -573,8 +560,8 @@ def test_suspend_while_the_worker_is_still_starting(slot: Slot) -> None:
 GUARDLESS = """
 import os, sys, threading
 print("main", flush=True)
-from rfm_core.execute import ProcessSlots
-from rfm_core.tasks import Task
+from rfm_core.run import ProcessSlots
+from rfm_core.run.tasks import Task
 
 def run():
     with ProcessSlots(1, modules=("extra_jobs",), method=sys.argv[1]) as executor:
@@ -606,13 +593,13 @@ def test_a_script_without_a_guard(method: str, tmp_path: Path) -> None:
 
 DOOMED = """
 import os, sys, time
-from rfm_core.execute import Slot
-from rfm_core.tasks import Task
+from rfm_core.run import Slot
+from rfm_core.run.tasks import Task
 
 slots = []
 for name, job, arguments in (
     ("svd", "svd", {"size": 5000}),
-    ("lock", "hold the lock", {"seconds": 100}),
+    ("lock", "hold the lock", {"seconds": 3600}),
     ("idle", "echo", {}),
 ):
     slots.append(Slot(modules=("extra_jobs",)))
@@ -623,7 +610,7 @@ while slots[-1].busy:
     time.sleep(0.01)
 fork = os.fork()  # what a driver forks must not keep its workers alive
 open("template" if fork else "fork", "w").write(str(os.getpid()))
-time.sleep(100)
+time.sleep(3600)
 """
 
 
@@ -637,9 +624,8 @@ def test_workers_die_with_a_killed_driver(tmp_path: Path) -> None:
     driver.kill()
     driver.wait()
     try:
-        took = until(lambda: not any(alive(p) for n, p in pids.items() if n != "fork"), 10)
-        assert took < 1
-        until(lambda: not alive(template), 10)
+        until(lambda: not any(alive(p) for n, p in pids.items() if n != "fork"))
+        until(lambda: not alive(template))
         assert alive(pids["fork"])
     finally:
         os.kill(pids["fork"], signal.SIGKILL)

@@ -11,9 +11,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rfm_core.architecture import ModelSpec
 from rfm_core.checks import InvalidInput
-from rfm_core.features import MOST_MONOMIALS, Centred, Features, Monomials, Tanh
+from rfm_core.model.features import Features
+from rfm_core.model.features.polynomial import MOST_MONOMIALS, Monomials
+from rfm_core.model.features.tanh import Tanh
+from rfm_core.model.spec import ModelSpec
 
 Array = np.ndarray
 
@@ -24,10 +26,10 @@ def tanh_features(inputs: int = 4, width: int = 9) -> tuple[Tanh, Array, Array]:
     return Tanh(torch.from_numpy(W), torch.from_numpy(b)), W, b
 
 
-def centred_features(inputs: int = 4, width: int = 9) -> Centred:
+def centred_features(inputs: int = 4, width: int = 9) -> Tanh:
     plain, _, _ = tanh_features(inputs, width - 1)
     centre = torch.from_numpy(np.random.default_rng(3).normal(size=inputs))
-    return Centred(plain.weights, plain.bias, centre)
+    return Tanh(plain.weights, plain.bias, centre)
 
 
 def monomials(inputs: int, degree: int, seed: int = 0) -> tuple[Monomials, Array, Array]:
@@ -76,7 +78,7 @@ def test_centred_features_keep_their_last_digits(distance: float, level: float) 
     """However small the change and however saturated the tanh, the error is relative."""
     rng = np.random.default_rng(4)
     W, b, steps = rng.normal(size=(50, 1)), np.full(50, level), distance * rng.normal(size=(40, 1))
-    features = Centred(torch.from_numpy(W), torch.from_numpy(b), torch.zeros(1).double())
+    features = Tanh(torch.from_numpy(W), torch.from_numpy(b), torch.zeros(1).double())
     found = features(torch.from_numpy(steps)).numpy()[:, 1:]
     x0 = b.astype(np.longdouble)
     along = steps.astype(np.longdouble) @ W.T.astype(np.longdouble)
@@ -101,7 +103,7 @@ def test_centred_features_leave_their_input_as_it_was() -> None:
 def test_centred_features_saturate_far_away() -> None:
     far = torch.tensor([[1e6], [-1e6]], dtype=torch.float64)
     bias = torch.tensor([1.0, -1.0], dtype=torch.float64)
-    phi = Centred(torch.ones(2, 1).double(), bias, torch.zeros(1).double())(far)[:, 1:]
+    phi = Tanh(torch.ones(2, 1).double(), bias, torch.zeros(1).double())(far)[:, 1:]
     np.testing.assert_allclose(phi, np.array([[1.0], [-1.0]]) - np.tanh(bias.numpy()), rtol=1e-12)
 
 

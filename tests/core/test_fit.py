@@ -10,11 +10,11 @@ import pytest
 import torch
 
 import rfm_core as rfm
-from rfm_core.architecture import ARCHITECTURES
-from rfm_core.features import Tanh
-from rfm_core.fit import Fitted, fit_events
-from rfm_core.model import Model, Unit
-from rfm_core.ridge import QR
+from rfm_core.model.features.tanh import Tanh
+from rfm_core.model.fit import Fitted, fit_events
+from rfm_core.model.model import Model, Unit
+from rfm_core.model.ridge import QR
+from rfm_core.model.spec import ARCHITECTURES
 
 PARITY = np.load(Path(__file__).parent / "fixtures" / "parity.npz")
 
@@ -158,7 +158,7 @@ def test_regression_uses_exactly_the_stated_rows(name: str, lorenz96: rfm.Datase
 @pytest.mark.parametrize("rows", [400, None])
 def test_noise_on_the_series_or_on_the_input(lorenz63: rfm.Dataset, rows: int | None) -> None:
     """A row's target carries the noise that the next row's input carries."""
-    from rfm_core.fit import _snapshots
+    from rfm_core.model.fit import _snapshots
 
     data = replace(lorenz63, train=np.concatenate([lorenz63.train, lorenz63.train[:, ::-1]]))
     spec = rfm.ModelSpec(noise=0.1, rows=rows)
@@ -175,7 +175,7 @@ def test_noise_on_the_series_or_on_the_input(lorenz63: rfm.Dataset, rows: int | 
 
 
 def test_pairs_never_cross_trajectories() -> None:
-    from rfm_core.fit import _snapshots
+    from rfm_core.model.fit import _snapshots
 
     train = np.arange(30.0).reshape(3, 5, 2)  # rows rise by 2 within and across trajectories
     train[1] += 100

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rfm_core.hit_and_run import Inputs, sample
+from rfm_core.model.sampler import Inputs, sample
 from rfm_core.streams import stream
 
 Array = np.ndarray

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rfm_core.checks import InvalidInput
-from rfm_core.locality import Scheme
+from rfm_core.model.locality import Scheme
 
 
 @st.composite

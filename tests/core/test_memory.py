@@ -12,7 +12,7 @@ SCRIPT = """
 import sys
 import numpy as np
 import rfm_core as rfm
-from rfm_core.tasks import PeakMemory
+from rfm_core.run.tasks import PeakMemory
 
 def resident():
     for line in open("/proc/self/status"):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import gaussian_kde
 
 from rfm_core.checks import InvalidInput
-from rfm_core.metrics import (
+from rfm_core.measure.metrics import (
     density,
     forecast_error,
     histogram_marginals,

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import rfm_core as rfm
-from rfm_core.model import Unit
+from rfm_core.model.model import Unit
 
 
 @pytest.fixture(scope="module")

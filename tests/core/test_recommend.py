@@ -36,6 +36,14 @@ def test_patches_keep_their_length_whatever_the_grid(L: int, grid: int, patch: i
     assert (scheme.G, scheme.inputs) == (patch, 7 * patch)
 
 
+def test_lorenz_96_reads_what_its_equation_reads_over_a_step() -> None:
+    for far in (False, True):
+        spec = rfm.recommended("L96", far=far)
+        assert (spec.architecture, spec.G, spec.left, spec.right, spec.L1) == (
+            "LocalDeepSkip", 1, 4, 2, 0.41,
+        )  # fmt: skip
+
+
 def test_a_ring_too_small_for_the_halo_gets_a_smaller_one() -> None:
     spec = rfm.recommended(rfm.DataSpec("KS", parameters={"L": 10, "grid": 16}))
     assert spec.scheme(16).inputs <= 16

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rfm_core.checks import InvalidInput
-from rfm_core.hit_and_run import Inputs, sample
-from rfm_core.ridge import QR, Accumulator, BetaPath, Normal, accumulator, beta_path, lowered
+from rfm_core.model.ridge import QR, Accumulator, BetaPath, Normal, accumulator, beta_path, lowered
+from rfm_core.model.sampler import Inputs, sample
 
 Array = np.ndarray
 BOTH = pytest.mark.parametrize("solver", ["qr", "normal"])

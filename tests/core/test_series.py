@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rfm_core.checks import InvalidInput
-from rfm_core.series import SeriesLimits, load_series
-from rfm_core.series.load import equal_windows, split_series
+from rfm_core.data.series import SeriesLimits, load_series
+from rfm_core.data.series.load import equal_windows, split_series
 
 
 def wave(rows: int = 200, columns: int = 3, start: float = 0.0) -> np.ndarray:
@@ -298,3 +298,15 @@ def test_digest_names_the_content() -> None:
 def test_options_out_of_range_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         load_series(wave() + np.linspace(0, 1e-9, 200)[:, None], **{"dt": 0.1, **options})
+
+
+def test_columns_may_be_series_of_their_own() -> None:
+    rng = np.random.default_rng(5)
+    table = rng.normal(size=(100, 3))
+    apart = load_series(table, dt=0.5, separate=True, n_test=3)
+    same = load_series([table[:, [k]] for k in range(3)], dt=0.5, n_test=3)
+    assert apart.train.shape[0] == 3
+    assert apart.dimension == 1
+    np.testing.assert_array_equal(apart.train, same.train)
+    np.testing.assert_array_equal(apart.test, same.test)
+    assert apart.origin["separate"] == ["x1", "x2", "x3"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rfm_core.checks import InvalidInput
-from rfm_core.series import SeriesLimits, load_series
+from rfm_core.data.series import SeriesLimits, load_series
 
 ROWS = 40
 N = range(ROWS)

@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from rfm_core.checks import InvalidInput
-from rfm_core.series import estimate_lyapunov, load_series
+from rfm_core.data.series import estimate_lyapunov, load_series
 
 
 @cache

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rfm_core.checks import InvalidInput
-from rfm_core.series import SeriesLimits, load_series
+from rfm_core.data.series import SeriesLimits, load_series
 
 WAVE = np.sin(np.arange(120.0)[:, None] * np.array([0.3, 0.5]))
 

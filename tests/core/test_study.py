@@ -7,14 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rfm_core as rfm
-from rfm_core.grids import (
+from rfm_core.study.grids import (
     depths_at_fixed_size,
     depths_at_fixed_width,
     localizations,
@@ -24,8 +23,8 @@ from rfm_core.grids import (
     widths_and_depths,
     widths_at_fixed_depth,
 )
-from rfm_core.results import ResultStore
-from rfm_core.study import (
+from rfm_core.study.results import ResultStore
+from rfm_core.study.study import (
     RealizationDone,
     RealizationFailed,
     RealizationProgress,
@@ -113,8 +112,8 @@ def test_a_killed_driver_loses_nothing_and_the_rest_is_identical(
     script = tmp_path / "drive.py"
     script.write_text(
         "import json, sys\n"
-        "from rfm_core.results import ResultStore\n"
-        "from rfm_core.study import RealizationDone, StudySpec, run_study\n"
+        "from rfm_core.study.results import ResultStore\n"
+        "from rfm_core.study.study import RealizationDone, StudySpec, run_study\n"
         "spec = StudySpec.from_dict(json.loads(sys.argv[2]))\n"
         "store = ResultStore(sys.argv[1])\n"
         "for event in run_study(spec, store=store, executor='processes'):\n"
@@ -170,16 +169,18 @@ def test_spec_round_trip_key_and_refusals() -> None:
         next(run_study(SPEC, executor="carrier pigeons"))
 
 
-def test_cancel_acts_within_half_a_second() -> None:
+def test_cancel_acts_inside_a_realization() -> None:
+    """Minutes of work for each realization: none is done, and hardly anything is heard of it."""
     slow = StudySpec(rfm.DataSpec("KS"), rfm.ModelSpec("LocalSkip", width=2048, G=8, I=1), 3)
-    token = rfm.CancelToken()
-    began = None
+    token, later = rfm.CancelToken(), []
     for event in run_study(slow, cancel=token):
-        if isinstance(event, RealizationProgress) and began is None:
+        if token.cancelled:
+            later.append(event)
+        elif isinstance(event, RealizationProgress):
             token.cancel()
-            began = time.perf_counter()
-    assert began is not None
-    assert time.perf_counter() - began < 2.0  # half a second, and a shared machine
+    assert isinstance(later[-1], StudyCancelled)
+    assert all(isinstance(event, RealizationProgress) for event in later[:-1])
+    assert len(later) <= 3  # what was on its way
 
 
 def test_grids_turn_one_knob() -> None:

@@ -11,9 +11,9 @@ from scipy.integrate import odeint, solve_ivp
 from scipy.stats import wasserstein_distance
 
 import rfm_core as rfm
-from rfm_core import rollout
-from rfm_core.integrate import ETDRK4, RungeKutta, right_hand_side
 from rfm_core.streams import stream
+from rfm_core.systems import rollout
+from rfm_core.systems.integrate import ETDRK4, RungeKutta, right_hand_side
 
 Array = np.ndarray
 ODES = ["L63", "L96", "Roessler", "Halvorsen"]

@@ -17,9 +17,9 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import ndtri
 from scipy.stats import wasserstein_distance
 
-from rfm_core import wasserstein
 from rfm_core.checks import InvalidInput
-from rfm_core.wasserstein import sinkhorn2, wasserstein2
+from rfm_core.measure import wasserstein
+from rfm_core.measure.wasserstein import sinkhorn2, wasserstein2
 
 # Whole numbers of thousandths: differences of samples are then exact enough to compare with.
 numbers = st.integers(-1_000_000, 1_000_000).map(lambda k: k / 1000)
@@ -181,7 +181,7 @@ def test_budget_is_used_and_kept(
 ) -> None:
     """With a pretended clock: cost overhead + c n^2, and four times c beyond the cliff."""
     clock = [0.0]
-    monkeypatch.setattr("rfm_core.wasserstein.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("rfm_core.measure.wasserstein.time.perf_counter", lambda: clock[0])
 
     def run(n: int) -> float:
         clock[0] += overhead + 1.5e-6 * n * n * (4 if n > wasserstein.CLIFF else 1)
@@ -210,7 +210,7 @@ def test_geomloss_leaks_no_warning_and_torch_is_left_alone() -> None:
 
 
 def test_importing_is_light() -> None:
-    code = "import sys, rfm_core.wasserstein; print('geomloss' in sys.modules)"
+    code = "import sys, rfm_core.measure.wasserstein; print('geomloss' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

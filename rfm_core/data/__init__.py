@@ -1,0 +1,1 @@
+"""What is learnt from: generated data, cached by digest, and series of a user's own."""

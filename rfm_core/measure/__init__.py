@@ -1,0 +1,1 @@
+"""How good a model is: forecast times, climate, exponents, features, regressions."""

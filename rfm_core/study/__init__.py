@@ -1,0 +1,1 @@
+"""Many realizations: run, resumed, kept and exported."""

@@ -1,0 +1,28 @@
+"""Equations, what is known about them, and compiled steppers: data exact to rounding.
+
+One file a system. Their order here is that of every list of systems.
+"""
+
+from .base import (
+    SYSTEMS,
+    Parameters,
+    Quick,
+    System,
+    built_in,
+    get_system,
+    modules_of_systems,
+    register,
+)
+from .integrate import ETDRK4, RungeKutta, right_hand_side
+
+from .lorenz63 import L63  # isort: skip
+from .lorenz96 import L96  # isort: skip
+from .kuramoto_sivashinsky import KS  # isort: skip
+from .roessler import ROESSLER  # isort: skip
+from .halvorsen import HALVORSEN  # isort: skip
+
+__all__ = [
+    "ETDRK4", "HALVORSEN", "KS", "L63", "L96", "ROESSLER", "SYSTEMS", "Parameters", "Quick",
+    "RungeKutta", "System", "built_in", "get_system", "modules_of_systems", "register",
+    "right_hand_side",
+]  # fmt: skip
