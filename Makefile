@@ -19,7 +19,7 @@ help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
 
 app: setup-app ## set up, then open the explorer in the browser
-	$(BIN)/python -m app $(ARGS)
+	$(BIN)/python -m rfm_explorer $(ARGS)
 
 demo: setup-app ## set up, then run the engine's demo on the terminal
 	$(BIN)/python -m rfm_core demo

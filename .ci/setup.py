@@ -84,7 +84,7 @@ def environment_key() -> str:
 
 
 def digest() -> str:
-    files = (ROOT / "pyproject.toml", LOCK, Path(__file__))
+    files = (ROOT / "pyproject.toml", ROOT / "setup.py", LOCK, Path(__file__))
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
 
 

@@ -3,6 +3,6 @@
 No logic here: Panel clears this module with its session.
 """
 
-from app.page import serve_session
+from rfm_explorer.page.page import serve_session
 
 serve_session()

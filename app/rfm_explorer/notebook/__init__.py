@@ -1,0 +1,1 @@
+"""The explorer as the result of a notebook cell."""

@@ -1,0 +1,1 @@
+"""Results as plain records, and as files between processes."""
