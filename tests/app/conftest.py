@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-
-from app.broker import Broker
-from app.shelf import Shelf
+from rfm_explorer.queue.run_cache import RunCache
+from rfm_explorer.queue.shared import make_scheduler
 
 
 @pytest.fixture(scope="module")
-def shelf() -> Iterator[Shelf]:
+def runs() -> Iterator[RunCache]:
     """Runs and their processes, of one module's own."""
-    broker = Broker(running=1, nice=0)
-    yield Shelf(broker)
-    broker.close()
+    scheduler = make_scheduler(running=1, nice=0)
+    yield RunCache(scheduler)
+    scheduler.close()

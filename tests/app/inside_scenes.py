@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from rfm_explorer.results.records import Climate, Info, Regression, Solver, UnitRegression
 
-from app.scene import Climate, Info, Regression, Solver, UnitRegression
 from rfm_core import TanhRegions
 
 

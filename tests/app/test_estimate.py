@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import torch
+from rfm_explorer.queue import estimate as module
+from rfm_explorer.queue.estimate import Estimate, Sizes, estimate, learn, nearest_fitting, refusal
 
-import rfm_core as rfm
-from app import estimate as module
-from app.estimate import Estimate, Sizes, estimate, learn, nearest_fitting, refusal
 from rfm_core import DataSpec, ModelSpec
 
 LORENZ = DataSpec("L63", n_test=20)
@@ -23,45 +19,9 @@ def unlearnt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_factor", 1.0)
 
 
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.mark.parametrize(
-    ("data", "model"),
-    [
-        ({"system": "L63", "n_test": 20}, {"width": 512}),
-        ({"system": "L63", "n_test": 5}, {"width": 512, "solver": "normal", "beta": 1e-8}),
-        (
-            {"system": "L96", "n_train": 20_000, "n_test": 5, "lyapunov": 2.27},
-            {"architecture": "LocalDeepSkip", "width": 256, "depth": 2, "G": 2, "I": 2},
-        ),
-    ],
-)
-@pytest.mark.usefixtures("one_thread")
-def test_seconds_are_of_the_right_size(data: dict[str, Any], model: dict[str, Any]) -> None:
-    """In processor time, which does not depend on who else uses the machine."""
-    spec, wanted = DataSpec(**data), ModelSpec(**model)
-    rfm.make_dataset(spec.replace(n_train=100, test_steps=5), cache=False)  # compiles
-    laps = [time.process_time()]
-    made = rfm.make_dataset(spec, cache=False)
-    laps.append(time.process_time())
-    trained = rfm.fit(wanted, made)
-    laps.append(time.process_time())
-    rfm.evaluate(trained, made)
-    laps.append(time.process_time())
-    told = estimate(spec, wanted)
-    assert 0.2 < told.seconds / (laps[-1] - laps[0]) < 5
-    assert 0.15 < told.fit_seconds / (laps[2] - laps[1]) < 6
-
-
 @pytest.mark.parametrize(
     ("data", "model", "measured_gb"),
-    [  # the largest share of all memory that a worker had to itself, or as in app.costs
+    [  # the largest share of all memory that a worker had to itself, or as in rfm_core.choose.cost
         (DataSpec("L63"), ModelSpec(width=2048), 0.340),
         (DataSpec("L63"), ModelSpec(width=4096, rows=20_000), 1.304),
         (DataSpec("L63"), ModelSpec("DeepSkip", width=512, depth=4), 0.233),

@@ -13,11 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import app.folder
-from app.folder import Run, Writer, sweep
-from app.pack import read_result, write_result
-from app.scene import (
+import rfm_explorer.results.files
+from rfm_explorer.results.files import SETTLED, Results, Writer
+from rfm_explorer.results.records import (
     Climate,
     Features,
     Info,
@@ -29,9 +27,13 @@ from app.scene import (
     UnitRegression,
     UnitReport,
 )
+from rfm_explorer.results.serialize import read_result, write_result
+from rfm_explorer.results.temporary import sweep
+
 from rfm_core import Cancelled, InvalidInput, ModelSpec, TanhRegions
 
 STEPS = 40
+RECORDS = (Info, Trained, Features, Climate, Regression)  # of which a run has one each
 rng = np.random.default_rng(0)
 
 
@@ -93,46 +95,45 @@ def test_results_come_back_exactly(result: Any, tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_has_nothing(tmp_path: Path) -> None:
-    run = Run(tmp_path)
+    run = Results(tmp_path)
     assert not run.refresh()
-    for name in ("info", "trained", "live", "times", "features", "climate", "regression"):
+    for kind in RECORDS:
+        assert run.get(kind) is None
+        assert run.version(kind) == 0
+    for name in ("info", "trained", "live", "times", "model_path"):
         assert getattr(run, name) is None
-    assert run.model_path is None
     assert run.trajectory(0, 0) is None
-    assert set(run.versions.values()) == {0}
 
 
 def test_each_kind_has_its_version(tmp_path: Path) -> None:
-    writer, run = Writer(tmp_path), Run(tmp_path)
-    _, trained, _, _, times, features, climate, regression = results()
-    for kind, result in (
-        ("info", an_info()), ("trained", trained), ("features", features), ("climate", climate),
-        ("regression", regression),
-    ):  # fmt: skip
-        before = dict(run.versions)
-        getattr(writer, kind)(result)
+    writer, run = Writer(tmp_path), Results(tmp_path)
+    for result in results():
+        if type(result) not in RECORDS:
+            continue
+        before = {kind: run.version(kind) for kind in RECORDS}
+        writer.save(result)
         assert run.refresh()
-        assert run.versions == before | {kind: before[kind] + 1}
-        assert same(getattr(run, kind), result)
-    writer.times(4, times)
-    writer.climate(climate)  # once more
+        assert {kind: run.version(kind) for kind in RECORDS} == before | {type(result): 1}
+        assert same(run.get(type(result)), result)
+    writer.times(4, some_times(4))
+    writer.save(next(result for result in results() if isinstance(result, Climate)))  # once more
     assert run.refresh()
-    assert (run.versions["times"], run.versions["climate"]) == (1, 2)
+    assert (run.version(Times), run.version(Climate)) == (1, 2)
     assert not run.refresh()
 
 
 def test_a_write_right_after_a_look_is_seen(tmp_path: Path) -> None:
     """Clocks of file systems are coarse: two writes may bear the same time."""
-    writer, run = Writer(tmp_path), Run(tmp_path)
+    writer, run = Writer(tmp_path), Results(tmp_path)
     for count in range(1, 30):
         (tmp_path / "times-000000.safetensors").unlink(missing_ok=True)
         writer.times(0, some_times(0))
         assert run.refresh()
-        assert run.versions["times"] == count
+        assert run.version(Times) == count
 
 
 def test_times_of_all_realizations_in_order(tmp_path: Path) -> None:
-    writer, run = Writer(tmp_path), Run(tmp_path)
+    writer, run = Writer(tmp_path), Results(tmp_path)
     parts = {number: some_times(number) for number in (12, 0, 3)}
     for number, times in parts.items():
         writer.times(number, times)
@@ -144,7 +145,7 @@ def test_times_of_all_realizations_in_order(tmp_path: Path) -> None:
 
 
 def test_a_forecast_grows_and_is_whole_in_the_end(tmp_path: Path) -> None:
-    writer, run = Writer(tmp_path), Run(tmp_path)
+    writer, run = Writer(tmp_path), Results(tmp_path)
     whole = a_trajectory(1)
     writer.live(0, 1, whole.truth)
     run.refresh()
@@ -171,7 +172,7 @@ def test_a_forecast_grows_and_is_whole_in_the_end(tmp_path: Path) -> None:
 
 
 def test_a_second_attempt_forgets_the_pieces_of_the_first(tmp_path: Path) -> None:
-    writer, run = Writer(tmp_path), Run(tmp_path)
+    writer, run = Writer(tmp_path), Results(tmp_path)
     whole = a_trajectory(0)
     writer.live(0, 0, whole.truth)
     writer.piece(20, whole.forecast[20:25], whole.error[20:25], 2.0, -1)
@@ -185,8 +186,8 @@ def test_a_second_attempt_forgets_the_pieces_of_the_first(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("content", [b"", b"\x00" * 5, b"{}", b"\xff" * 4096, None])
 def test_damaged_files_are_as_absent(content: bytes | None, tmp_path: Path) -> None:
-    writer, run = Writer(tmp_path), Run(tmp_path)
-    writer.info(an_info())
+    writer, run = Writer(tmp_path), Results(tmp_path)
+    writer.save(an_info())
     writer.trajectories([a_trajectory(0)])
     writer.live(0, 0, np.zeros((3, 2)))
     writer.piece(1, np.zeros((1, 2)), np.zeros(1), None, -1)
@@ -201,33 +202,39 @@ def test_damaged_files_are_as_absent(content: bytes | None, tmp_path: Path) -> N
     assert run.live is None
     assert run.trajectory(0, 0) is None
     info = an_info()
-    writer.info(info)
+    writer.save(info)
     assert run.refresh()
     assert same(run.info, info)
 
 
-def test_nothing_new_costs_next_to_nothing(tmp_path: Path) -> None:
-    writer, run = Writer(tmp_path), Run(tmp_path)
+def test_where_nothing_is_new_no_file_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, run = Writer(tmp_path), Results(tmp_path)
     writer.times(0, some_times(0))
-    for number in range(1, 1000):
-        os.link(tmp_path / "times-000000.safetensors", tmp_path / f"times-{number:06d}.safetensors")
     assert run.refresh()
-    time.sleep(0.15)
+    old = os.stat(tmp_path).st_mtime_ns - 10 * SETTLED  # as if the last change were long ago
+    os.utime(tmp_path, ns=(old, old))
     run.refresh()
-    began = time.process_time()
+    looks: list[object] = []
+    real = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: looks.append(path) or real(path))
     for _ in range(100):
         assert not run.refresh()
-    assert (time.process_time() - began) / 100 < 0.002
+    assert not looks
+    writer.times(1, some_times(1))
+    assert run.refresh()
+    assert len(looks) == 1
 
 
 def test_beyond_its_room_only_the_shown_test_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app.folder, "FILE_BYTES", 1)
-    monkeypatch.setattr(app.folder, "TESTS_BYTES", 4000)
+    monkeypatch.setattr(rfm_explorer.results.files, "FILE_BYTES", 1)
+    monkeypatch.setattr(rfm_explorer.results.files, "TESTS_BYTES", 4000)
     several = [a_trajectory(test) for test in range(6)]
     Writer(tmp_path).trajectories(several, shown=4)
-    run = Run(tmp_path)
+    run = Results(tmp_path)
     run.refresh()
     there = [test for test in range(6) if run.trajectory(0, test) is not None]
     assert there == [0, 1, 4]
@@ -244,8 +251,8 @@ def test_many_tests_are_few_files(tmp_path: Path) -> None:
 def test_what_was_removed_does_not_come_back(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
-    writer, run = Writer(folder), Run(folder)
-    writer.info(an_info())
+    writer, run = Writer(folder), Results(folder)
+    writer.save(an_info())
     run.refresh()
     run.remove()
     assert not folder.exists()
@@ -258,12 +265,13 @@ def test_what_was_removed_does_not_come_back(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_said_in_words(tmp_path: Path) -> None:
     (tmp_path / "info.safetensors").mkdir()  # no file can take its place
     with pytest.raises(InvalidInput, match="could not be kept"):
-        Writer(tmp_path).info(an_info())
+        Writer(tmp_path).save(an_info())
 
 
 def test_folders_are_private_and_gone_at_exit() -> None:
     code = (
-        "from app.folder import new_folder; import os; f = new_folder(); g = new_folder();"
+        "from rfm_explorer.results.temporary import new_folder; import os;"
+        "f = new_folder(); g = new_folder();"
         "assert f != g and f.parent == g.parent; (f / 'x').write_text('x');"
         "print(oct(os.stat(f.parent).st_mode)[-3:], oct(os.stat(f).st_mode)[-3:], f.parent)"
     )

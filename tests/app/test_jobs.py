@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import rfm_explorer.compute.jobs
+from rfm_explorer.results.files import Results
+from rfm_explorer.results.records import Climate, Features, Regression
 
-import app.jobs
 import rfm_core as rfm
-from app.folder import Run
-from app.jobs_climate import RUNS
-from rfm_core.execute.slots import Slot
-from rfm_core.fit import AUTO_BETAS
-from rfm_core.tasks import Task, TaskDone, TaskFailed, perform
+from rfm_core.measure.climate import RUNS
+from rfm_core.model.fit import AUTO_BETAS
+from rfm_core.run.slots import Slot
+from rfm_core.run.tasks import Task, TaskDone, TaskFailed, perform
 
 DATA = rfm.DataSpec("L63", n_train=2000, n_test=4, test_steps=1500, seed=3)
 MODEL = rfm.ModelSpec("SkipRFM", width=64, beta=1e-12, refine=1)
@@ -46,15 +47,15 @@ def refused(job: str, given: dict[str, Any]) -> str:
     return outcome.reason
 
 
-def reading(folder: Path) -> Run:
-    run = Run(folder)
+def reading(folder: Path) -> Results:
+    run = Results(folder)
     run.refresh()
     return run
 
 
 @pytest.fixture(scope="module")
 def slot() -> Iterator[Slot]:
-    slot = Slot(modules=("app.jobs",), memory_gb=1.5)
+    slot = Slot(modules=("rfm_explorer.compute.jobs",), memory_gb=1.5)
     yield slot
     slot.kill()
 
@@ -71,11 +72,11 @@ def outcome_of(slot: Slot, job: str, given: dict[str, Any]) -> TaskDone | TaskFa
 
 
 @pytest.fixture(scope="module")
-def trained(slot: Slot, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def trained(slot: Slot, tmp_path_factory: pytest.TempPathFactory) -> Results:
     """A run that a worker process has trained; the tests only read it."""
     folder = tmp_path_factory.mktemp("run")
-    assert isinstance(outcome_of(slot, "app.ping", {}), TaskDone)
-    outcome = outcome_of(slot, "app.train", arguments(folder, shown=2))
+    assert isinstance(outcome_of(slot, "ping", {}), TaskDone)
+    outcome = outcome_of(slot, "explorer.train", arguments(folder, shown=2))
     assert isinstance(outcome, TaskDone), outcome
     return reading(folder)
 
@@ -87,7 +88,7 @@ def engine() -> tuple[rfm.Dataset, rfm.Model]:
 
 
 def test_a_worker_gives_the_numbers_of_the_engine(
-    trained: Run, engine: tuple[rfm.Dataset, rfm.Model]
+    trained: Results, engine: tuple[rfm.Dataset, rfm.Model]
 ) -> None:
     data, model = engine
     expected = rfm.evaluate(model, data)
@@ -99,7 +100,7 @@ def test_a_worker_gives_the_numbers_of_the_engine(
 
 
 def test_the_saved_model_forecasts_to_the_bit(
-    trained: Run, engine: tuple[rfm.Dataset, rfm.Model]
+    trained: Results, engine: tuple[rfm.Dataset, rfm.Model]
 ) -> None:
     data, model = engine
     assert trained.model_path is not None
@@ -120,7 +121,7 @@ def test_the_saved_model_forecasts_to_the_bit(
         assert np.array_equal(kept.error[seen], error[seen])
 
 
-def test_what_is_known_of_data_and_model(trained: Run) -> None:
+def test_what_is_known_of_data_and_model(trained: Results) -> None:
     info, told = trained.info, trained.trained
     assert info is not None
     assert told is not None
@@ -138,9 +139,9 @@ def test_what_is_known_of_data_and_model(trained: Run) -> None:
     assert (trained.live.test, trained.live.done) == (2, True)
 
 
-def test_naive_features_saturate_and_ours_do_not(trained: Run) -> None:
-    assert trained.features is not None
-    [unit] = trained.features.units
+def test_naive_features_saturate_and_ours_do_not(trained: Results) -> None:
+    assert trained.get(Features) is not None
+    [unit] = trained.get(Features).units
     assert set(unit) == {"training", "test", "forecast", "naive"}
     assert unit["training"].overall["good"] == 1.0
     assert unit["forecast"].overall["good"] > 0.9
@@ -148,8 +149,8 @@ def test_naive_features_saturate_and_ours_do_not(trained: Run) -> None:
 
 
 def test_the_page_sees_the_forecast_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app.jobs, "PIECE_SECONDS", 0.0)
-    run, lengths, failures = Run(tmp_path), [], []
+    monkeypatch.setattr(rfm_explorer.compute.jobs, "PIECE_SECONDS", 0.0)
+    run, lengths, failures = Results(tmp_path), [], []
 
     def look(progress: rfm.Progress) -> None:
         if progress.stage == "forecast" and run.refresh() and run.live is not None:
@@ -157,7 +158,7 @@ def test_the_page_sees_the_forecast_grow(tmp_path: Path, monkeypatch: pytest.Mon
             failures.append(run.live.vpt)
             assert not run.live.done
 
-    done("app.train", arguments(tmp_path, shown=1), look)
+    done("explorer.train", arguments(tmp_path, shown=1), look)
     assert len(lengths) > 3
     assert lengths == sorted(set(lengths))
     run.refresh()
@@ -170,8 +171,8 @@ def test_the_page_sees_the_forecast_grow(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_realizations_are_those_of_a_study(tmp_path: Path) -> None:
     model = MODEL.replace(beta="auto")
-    done("app.train", arguments(tmp_path, model=model, shown=99))  # the last is shown
-    done("app.realizations", arguments(tmp_path, model=model, first=1, count=2))
+    done("explorer.train", arguments(tmp_path, model=model, shown=99))  # the last is shown
+    done("explorer.realizations", arguments(tmp_path, model=model, first=1, count=2))
     run = reading(tmp_path)
     assert run.times is not None
     assert len(run.times) == 12
@@ -185,17 +186,17 @@ def test_realizations_are_those_of_a_study(tmp_path: Path) -> None:
         kept = run.trajectory(number, 3)
         assert kept is not None
         assert kept.vpt == row["vpt"][3]
-    free = run.regression  # of the unit whose beta was chosen
+    free = run.get(Regression)  # of the unit whose beta was chosen
     assert free is not None
     assert free.units[0].betas.tolist() == list(AUTO_BETAS)
     assert free.solvers == ()
     assert "not compared yet" in free.reason
 
 
-def test_climate_of_a_good_surrogate_is_near_the_truth(trained: Run) -> None:
-    done("app.climate", {**arguments(trained.folder), "times": 300})
+def test_climate_of_a_good_surrogate_is_near_the_truth(trained: Results) -> None:
+    done("explorer.climate", {**arguments(trained.folder), "times": 300})
     trained.refresh()
-    found = trained.climate
+    found = trained.get(Climate)
     assert found is not None
     assert found.columns == ("x", "y", "z")
     assert (found.runs, found.diverged, found.pooled, found.reason) == (RUNS, 0, False, "")
@@ -212,16 +213,32 @@ def test_climate_of_a_good_surrogate_is_near_the_truth(trained: Run) -> None:
     assert 0.7 < ratio < 1.4
 
 
-def test_climate_length_has_limits(trained: Run) -> None:
+def test_climate_length_has_limits(trained: Results) -> None:
     for times in (0.01, 1e9, "long"):
-        assert "times=" in refused("app.climate", {**arguments(trained.folder), "times": times})
+        given = {**arguments(trained.folder), "times": times}
+        assert "times=" in refused("explorer.climate", given)
 
 
-def test_inside_the_regression(trained: Run) -> None:
-    assert trained.regression is None  # beta was given, so training has not tried others
-    done("app.regression", arguments(trained.folder))
+def test_stability_is_the_engines(trained: Results) -> None:
+    assert trained.get(rfm.Stability) is None
+    done("explorer.stability", arguments(trained.folder))
     trained.refresh()
-    found = trained.regression
+    found = trained.get(rfm.Stability)
+    assert found is not None
+    assert trained.model_path is not None
+    expected = rfm.stability(rfm.load(trained.model_path), rfm.make_dataset(DATA))
+    np.testing.assert_array_equal(found.tau_f, expected.tau_f)
+    np.testing.assert_array_equal(found.surrogate.exponents, expected.surrogate.exponents)
+    np.testing.assert_array_equal(found.one_step.error, expected.one_step.error)
+    assert (found.truth_dimension, found.truth_reason) == (expected.truth_dimension, "")
+    assert trained.version(rfm.Stability) == 1
+
+
+def test_inside_the_regression(trained: Results) -> None:
+    assert trained.get(Regression) is None  # beta was given, so training has not tried others
+    done("explorer.regression", arguments(trained.folder))
+    trained.refresh()
+    found = trained.get(Regression)
     assert found is not None
     [unit] = found.units
     data = rfm.make_dataset(DATA)
@@ -245,26 +262,26 @@ def test_a_local_deep_model_in_space(tmp_path: Path) -> None:
         "L96", n_train=1500, n_test=3, test_steps=200, parameters={"D": 12}, lyapunov=2.0
     )
     model = rfm.ModelSpec("LocalDeepSkip", width=300, depth=2, G=2, I=1, beta="auto")
-    done("app.train", arguments(tmp_path, data, model))
+    done("explorer.train", arguments(tmp_path, data, model))
     run = reading(tmp_path)
     assert run.info is not None
     assert (run.info.homogeneous, run.info.length, len(run.info.columns)) == (True, 12.0, 12)
     assert run.info.backdrop.shape == (0, 12)
-    assert run.features is not None
-    assert [set(unit) for unit in run.features.units] == [
+    assert run.get(Features) is not None
+    assert [set(unit) for unit in run.get(Features).units] == [
         {"training", "test", "forecast", "naive"},
         {"training", "test", "forecast"},
     ]
-    first = run.regression
+    first = run.get(Regression)
     assert first is not None
-    done("app.climate", {**arguments(tmp_path, data, model), "times": 100})
-    done("app.regression", arguments(tmp_path, data, model))
+    done("explorer.climate", {**arguments(tmp_path, data, model), "times": 100})
+    done("explorer.regression", arguments(tmp_path, data, model))
     run.refresh()
-    assert run.climate is not None
-    assert (run.climate.columns, run.climate.pooled) == (("u",), True)
-    assert run.climate.w2.shape == (1,)
-    assert run.climate.power_truth.max() > 0
-    whole = run.regression
+    assert run.get(Climate) is not None
+    assert (run.get(Climate).columns, run.get(Climate).pooled) == (("u",), True)
+    assert run.get(Climate).w2.shape == (1,)
+    assert run.get(Climate).power_truth.max() > 0
+    whole = run.get(Regression)
     assert whole is not None
     assert whole.solvers == ()
     assert "600" in whole.reason
@@ -276,25 +293,25 @@ def test_a_local_deep_model_in_space(tmp_path: Path) -> None:
 
 def test_runs_that_diverge_are_counted_and_said(tmp_path: Path) -> None:
     wild = rfm.ModelSpec("SkipRFM", features="polynomial", degree=5, beta=0.0, noise=3.0, rows=80)
-    done("app.train", arguments(tmp_path, model=wild))
+    done("explorer.train", arguments(tmp_path, model=wild))
     run = reading(tmp_path)
     assert run.times is not None
     assert run.times.diverged[0]
     assert run.live is not None
     assert run.live.diverged_at > 0
     assert np.isnan(run.live.forecast[run.live.diverged_at :]).all()
-    assert run.features is not None
-    assert run.features.units == ()
-    done("app.climate", {**arguments(tmp_path, model=wild), "times": 50})
+    assert run.get(Features) is not None
+    assert run.get(Features).units == ()
+    done("explorer.climate", {**arguments(tmp_path, model=wild), "times": 50})
     run.refresh()
-    assert run.climate is not None
-    assert run.climate.diverged == RUNS
-    assert "left every bound" in run.climate.reason
-    assert np.isnan(run.climate.power_surrogate).all()
+    assert run.get(Climate) is not None
+    assert run.get(Climate).diverged == RUNS
+    assert "left every bound" in run.get(Climate).reason
+    assert np.isnan(run.get(Climate).power_surrogate).all()
 
 
 def test_extras_need_a_model(tmp_path: Path) -> None:
-    for job in ("app.climate", "app.regression"):
+    for job in ("explorer.climate", "explorer.regression", "explorer.stability"):
         reason = refused(job, {**arguments(tmp_path), "times": 100})
         assert "Train it first" in reason
         assert str(tmp_path) not in reason
@@ -319,7 +336,7 @@ def series(path: Path, **more: Any) -> dict[str, Any]:
 
 def test_an_own_series_from_file_to_climate(tmp_path: Path) -> None:
     path = own_file(tmp_path, "t,x,y,<b>z</b>")
-    found = done("app.inspect", {"file": str(path), "name": "mine.csv"})
+    found = done("explorer.inspect", {"file": str(path), "name": "mine.csv"})
     assert found["columns"] == ["t", "x", "y", "<b>z</b>"]
     assert (found["rows"], found["columns_count"], found["components"]) == (2001, 4, 3)
     assert (found["time_guess"], found["arrays"]) == ("t", [])
@@ -328,7 +345,7 @@ def test_an_own_series_from_file_to_climate(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     given = arguments(folder, series(path), MODEL)
-    done("app.train", given)
+    done("explorer.train", given)
     run = reading(folder)
     assert run.info is not None
     assert (run.info.own, run.info.unit, run.info.name) == (True, "time units", "<img src=x>")
@@ -337,25 +354,25 @@ def test_an_own_series_from_file_to_climate(tmp_path: Path) -> None:
     model = rfm.fit(MODEL, data, seed=3, device="cpu")
     assert run.times is not None
     assert np.array_equal(run.times.vpt, rfm.evaluate(model, data).vpt)
-    done("app.climate", {**given, "times": 100})
+    done("explorer.climate", {**given, "times": 100})
     run.refresh()
-    assert run.climate is not None
-    assert "your own series" in run.climate.reason
-    assert run.climate.w2_true.shape == (3,)
+    assert run.get(Climate) is not None
+    assert "your own series" in run.get(Climate).reason
+    assert run.get(Climate).w2_true.shape == (3,)
     path.unlink()
-    assert "Upload it again" in refused("app.train", given)
+    assert "Choose it again" in refused("explorer.train", given)
 
 
 def test_columns_without_names_go_by_position(tmp_path: Path) -> None:
     path = own_file(tmp_path, "")
     path.write_bytes(path.read_bytes().lstrip())  # no header at all
-    found = done("app.inspect", {"file": str(path), "name": "mine.csv"})
+    found = done("explorer.inspect", {"file": str(path), "name": "mine.csv"})
     assert found["columns"] == ["column 1", "column 2", "column 3", "column 4"]
     assert found["time_guess"] == "column 1"
     folder = tmp_path / "run"
     folder.mkdir()
     chosen = series(path, columns=["column 4", "column 2"], time="column 1")
-    done("app.train", arguments(folder, chosen))
+    done("explorer.train", arguments(folder, chosen))
     run = reading(folder)
     truth = rfm.make_dataset(DATA).train[0]
     assert run.info is not None
@@ -364,9 +381,9 @@ def test_columns_without_names_go_by_position(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_asked_for(tmp_path: Path) -> None:
     path = own_file(tmp_path, "x,y,z", with_time=False)
-    found = done("app.inspect", {"file": str(path), "name": "mine.csv"})
+    found = done("explorer.inspect", {"file": str(path), "name": "mine.csv"})
     assert (found["time_guess"], found["dt_guess"], found["components"]) == (None, None, 3)
-    assert "no time column was found" in found["message"]
+    assert "No time column was found" in found["message"]
 
 
 def npz(**arrays: Any) -> bytes:
@@ -379,12 +396,12 @@ def test_an_archive_of_several_arrays(tmp_path: Path) -> None:
     path, walk = tmp_path / "upload-2", np.arange(90.0).reshape(30, 3)
     path.write_bytes(npz(a=walk, b=walk[:, :2]))
     given = {"file": str(path), "name": "two.npz"}
-    found = done("app.inspect", given)
+    found = done("explorer.inspect", given)
     assert (found["arrays"], found["columns"]) == (["a", "b"], [])
     assert "which array is the series" in found["message"]
-    assert done("app.inspect", {**given, "key": "b"})["columns_count"] == 2
+    assert done("explorer.inspect", {**given, "key": "b"})["columns_count"] == 2
     path.write_bytes(npz(u=np.where(walk == 4, np.nan, walk)))
-    found = done("app.inspect", given)
+    found = done("explorer.inspect", given)
     assert "1 entries are not finite" in found["message"]
     assert found["sample"][1] == [3.0, None, 5.0]
 
@@ -419,7 +436,7 @@ def test_hostile_files_are_refused_in_words_and_the_worker_lives(
         given: dict[str, Any] = {"file": str(path), "name": name}
         if kind == "key":
             given["key"] = "u"
-        outcome = outcome_of(slot, "app.inspect", given)
+        outcome = outcome_of(slot, "explorer.inspect", given)
         assert isinstance(outcome, TaskFailed), kind
         assert outcome.attempts == 1
         assert "Something went wrong" not in outcome.reason, (kind, outcome.details)
@@ -427,6 +444,6 @@ def test_hostile_files_are_refused_in_words_and_the_worker_lives(
         assert str(tmp_path) not in outcome.reason
         assert "\n" not in outcome.reason
     path.write_bytes(own_file(tmp_path, "t,x,y,z").read_bytes())
-    good = outcome_of(slot, "app.inspect", {"file": str(path), "name": "a.csv"})
+    good = outcome_of(slot, "explorer.inspect", {"file": str(path), "name": "a.csv"})
     assert isinstance(good, TaskDone)
     assert json.loads(json.dumps(good.result)) == good.result

@@ -7,9 +7,8 @@ import sys
 
 import pytest
 from bokeh.server.connection import ServerConnection
+from rfm_explorer.serve.logs import matters
 from tornado.websocket import WebSocketClosedError
-
-from app.logs import matters
 
 
 def record(message: str, raised: object = None) -> logging.LogRecord:

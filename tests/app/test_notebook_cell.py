@@ -10,26 +10,30 @@ from collections.abc import Iterator
 from typing import Any
 
 import panel as pn
+import panel_material_ui as pmui
 import pytest
 from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet, Plot
 from panel.io.model import add_to_doc
 from panel.models.esm import ReactComponent
 from pyviz_comms import Comm
+from rfm_explorer.explorer import Explorer
+from rfm_explorer.notebook import bundle as notebook
+from rfm_explorer.notebook import extension
+from rfm_explorer.notebook.bundle import NOT_CONNECTED
+from rfm_explorer.notebook.transport import _Page
+from rfm_explorer.page.fields import Fields
+from rfm_explorer.queue.run_cache import RunCache
 
 import rfm_core as rfm
-from app import notebook
-from app.cell import _Page
-from app.explorer import Explorer
-from app.shelf import Shelf
 
 SMALL = {"width": 40, "n_train": 1000, "n_test": 4}
 
 
 @pytest.fixture(autouse=True)
-def inline(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def inline(runs: RunCache, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As a notebook has it: everything from this machine."""
-    monkeypatch.setattr("app.explorer.get_shelf", lambda: shelf)
+    monkeypatch.setattr("rfm_explorer.explorer.get_run_cache", lambda: runs)
     before, pn.config.inline = pn.config.inline, True
     yield
     pn.config.inline = before
@@ -67,6 +71,7 @@ class Manager:
 def shown(explorer: Explorer) -> tuple[Any, Line, Document, _Page]:
     """In a cell, not drawn yet."""
     cell: Any = explorer.__panel__()
+    assert cell is not explorer.__panel__()  # each showing has its own
     doc, line = Document(), Line()
     root = cell._render_model(doc, line)
     add_to_doc(root, doc, hold=True)
@@ -86,16 +91,50 @@ def explorer() -> Iterator[Explorer]:
     made.close()
 
 
+def draw(cell: Any, page: _Page) -> None:
+    """The page tells that it has drawn what it got."""
+    ref = page.root.ref["id"]
+    tell(cell, page, cell._seen._models[ref][0].data, "times", cell._seen.times + 1)
+
+
+def from_elsewhere(doc: Document) -> list[str]:
+    sheets = [str(sheet.url) for sheet in doc.select({"type": ImportedStyleSheet})]
+    assert sheets
+    return [url for url in sheets if not url.startswith("data:text/css")]
+
+
+def test_what_a_notebook_keeps_is_small_and_says_what_to_do(explorer: Explorer) -> None:
+    cell, line, doc, page = shown(explorer)
+    text = json.dumps({k: v for k, v in doc.to_json(deferred=False).items() if k != "defs"})
+    assert len(text) < 300_000  # with Panel's style sheets
+    assert "run the cell again" in text
+    assert not list(doc.select({"type": ReactComponent}))
+    assert not from_elsewhere(doc)
+    draw(cell, page)
+    line.sent.clear()
+    kept = cell.objects
+    draw(cell, page)  # as a page does that was saved and is opened again, its kernel still there
+    assert cell.objects == kept
+    assert not line.changes()
+
+
 def test_the_page_is_light_and_asks_nobody(explorer: Explorer) -> None:
-    _, _, doc, _ = shown(explorer)
-    text = json.dumps(doc.to_json(deferred=False))
-    assert len(text) < 3e6
-    widgets = list(doc.select({"type": ReactComponent}))
-    assert len(widgets) > 30
-    assert len([w for w in widgets if w.esm and w.bundle]) == 1
-    for sheet in doc.select({"type": ImportedStyleSheet}):
-        assert str(sheet.url).startswith("data:text/css")
-    assert "Material Icons" in text
+    cell, line, doc, page = shown(explorer)
+    draw(cell, page)
+    assert len("".join(line.sent)) < 5e6
+    assert NOT_CONNECTED not in "".join(line.sent)
+    widgets = [w for w in doc.select({"type": ReactComponent}) if w.bundle]
+    assert len(widgets) > 10
+    assert len([w for w in widgets if w.esm]) == 1
+    assert not from_elsewhere(doc)
+    assert "Material Icons" in "".join(line.sent)
+
+
+def test_in_a_layout_of_somebody_it_comes_at_once(explorer: Explorer) -> None:
+    doc = Document()
+    root = pn.Column("words", explorer)._render_model(doc, Line())
+    widgets = [w for w in root.select({"type": ReactComponent}) if w.bundle]
+    assert len([w for w in widgets if w.esm]) <= 2  # one may be Panel's own, around the layout
 
 
 def test_all_changes_arrive_light_and_in_order_and_none_too_soon(explorer: Explorer) -> None:
@@ -104,19 +143,17 @@ def test_all_changes_arrive_light_and_in_order_and_none_too_soon(explorer: Explo
     explorer.settings.architecture = "DeepSkip"  # the next cell may change something at once
     cell._beat()
     assert not line.sent
-    assert "Connecting" in explorer.runbar.stage.text
-    tell(cell, page, cell._seen._models[ref][0].data, "times", 1)
-    assert ("ModelChanged", "disabled") in line.changes()
+    draw(cell, page)
+    assert ("ModelChanged", "children") in line.changes()
 
     explorer.runbar.stage.say("before the click")
-    tell(cell, page, explorer.sidebar.more_toggle._models[ref][0].data, "clicks", 1)
-    assert explorer.sidebar.more.visible
+    [tabs] = cell.select(pmui.Tabs)
+    tell(cell, page, tabs._models[ref][0].data, "active", 1)
+    assert explorer.tabs.visible == "density"
     parts = "".join(line.sent)
     assert "before the click" in parts
-    assert "Training pairs N" in parts
-    assert len(parts) < 1e6  # nineteen widgets, without the code of any
+    assert len(parts) < 1e6  # a whole tab, without the code of its widgets
     changes = line.changes()
-    assert ("ModelChanged", "visible") in changes
     assert changes.index(("ModelChanged", "text")) < changes.index(("ModelChanged", "children"))
     assert not doc.callbacks._held_events
     cell._beat()
@@ -126,27 +163,31 @@ def test_all_changes_arrive_light_and_in_order_and_none_too_soon(explorer: Explo
 def test_a_page_that_speaks_in_a_thread_is_heard_here(explorer: Explorer) -> None:
     async def speak() -> list[threading.Thread]:
         cell, _, _, page = shown(explorer)
+        draw(cell, page)
         heard: list[threading.Thread] = []
         explorer.settings.param.watch(lambda _: heard.append(threading.current_thread()), "width")
-        slider = explorer.sidebar.controls["width"].widget
-        model = slider._models[page.root.ref["id"]][0].data
-        speaker = threading.Thread(target=tell, args=(cell, page, model, "value_throttled", 3))
+        fields = next(f for f in cell.select(Fields) if "width" in f.state)
+        model = fields._models[page.root.ref["id"]][0].data
+        edit = {"name": "width", "text": "64", "final": True, "number": 1}
+        speaker = threading.Thread(target=tell, args=(cell, page, model, "edit", edit))
         speaker.start()
         speaker.join()
-        await asyncio.sleep(0.05)
+        while not heard:  # pytest has a limit for what never comes
+            await asyncio.sleep(0.01)
         return heard
 
     assert asyncio.run(speak()) == [threading.main_thread()]
 
 
 def test_figures_that_come_together_are_all_drawn(explorer: Explorer) -> None:
-    _, _, doc, _ = shown(explorer)
+    cell, _, doc, page = shown(explorer)
+    draw(cell, page)
     explorer.train()
     assert explorer.wait(60)
-    explorer.stage.draw_at_once()
+    explorer.tabs.draw_at_once()
     plots = list(doc.select({"type": Plot}))
     assert len(plots) >= 4
-    assert {plot.output_backend for plot in plots} == {"canvas"}  # see app.cell
+    assert {plot.output_backend for plot in plots} == {"canvas"}  # see notebook.transport
 
 
 # --- without a page ---------------------------------------------------------------------------
@@ -163,9 +204,14 @@ class Shell:
         return {"content": self.content} if channel == "shell" else {}
 
 
+def in_kernel(monkeypatch: pytest.MonkeyPatch, **content: Any) -> None:
+    for module in (notebook, extension):
+        monkeypatch.setattr(module, "shell", lambda: Shell(**content))
+
+
 @pytest.fixture
 def unattended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebook, "_shell", lambda: Shell(allow_stdin=False))
+    in_kernel(monkeypatch, allow_stdin=False)
 
 
 @pytest.mark.usefixtures("unattended")
@@ -194,12 +240,11 @@ def test_a_still_picture_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_who_looks_on(monkeypatch: pytest.MonkeyPatch, explorer: Explorer) -> None:
-    assert notebook._attended(Shell(allow_stdin=True))
-    assert notebook._attended(Shell())  # a message of another kind
-    assert not notebook._attended(Shell(allow_stdin=False))
     assert explorer._repr_mimebundle_() == ({"text/plain": repr(explorer)}, {})  # no kernel here
-    monkeypatch.setattr(notebook, "_shell", lambda: Shell(allow_stdin=True))
-    monkeypatch.setattr(notebook.importlib.util, "find_spec", lambda name: None)
+    for content in ({"allow_stdin": False}, {}, {"allow_stdin": True}):  # {}: of another kind
+        in_kernel(monkeypatch, **content)
+        assert extension.attended() == content.get("allow_stdin", True)
+    monkeypatch.setattr(extension.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setenv("VSCODE_PID", "1")
     explorer.train()
     assert "VS Code shows the live one through" in explorer._repr_mimebundle_()[0]["text/html"]

@@ -8,13 +8,13 @@ from dataclasses import replace
 import holoviews as hv
 import numpy as np
 import pytest
+from rfm_explorer.plots import density as density_module
+from rfm_explorer.plots import forecast, style
+from rfm_explorer.plots.density import density
+from rfm_explorer.plots.parts import MOST_POINTS, round_up, shrink, thin
+from rfm_explorer.results.records import Info, Times, Trajectory
 
 import rfm_core as rfm
-from app.plots import density as density_module
-from app.plots import forecast, style
-from app.plots.density import density
-from app.plots.parts import MOST_POINTS, round_up, shrink, thin
-from app.scene import Info, Times, Trajectory
 from rfm_core import InvalidInput, paper_rows
 
 hv.extension("bokeh")
@@ -345,6 +345,21 @@ def test_error_curves_threshold_and_guide(l63):
     assert np.isnan(others).sum() >= len(trajectories) - 2
     assert columns(there["pins"])[2][0] == style.plain(STRANGER)
     assert shape(picture) == shape(forecast.error_growth(info, trajectories[:1]))
+
+
+@pytest.mark.parametrize("lyapunov", [0.07, 0.9, 13.0])
+def test_the_guide_counts_in_lyapunov_times(l63, lyapunov):
+    """An error that grows exactly as chaos lets it lies on the guide, however long a step is."""
+    info, (shown, *_), _ = l63
+    info = replace(info, lyapunov=lyapunov)
+    steps = np.arange(len(shown.error))
+    error = 1e-9 * np.exp(steps * info.dt * lyapunov)
+    failed = int(np.argmax(error >= info.eps)) or len(error)
+    exact = replace(shown, error=np.minimum(error, 5.0), vpt=(failed - 1) * info.per_step)
+    x, y = columns(parts(forecast.error_growth(info, [exact]))["growth by chaos"])
+    growing = steps[1:failed]
+    along = np.interp(growing * info.per_step, x, np.log(y))
+    np.testing.assert_allclose(along, np.log(error[growing]), atol=1e-6)
 
 
 def test_no_guide_where_no_exponent_is_known(l63):

@@ -10,13 +10,13 @@ import holoviews as hv
 import numpy as np
 import pytest
 from inside_scenes import some_climate, some_info, some_regression
+from rfm_explorer.plots import climate as climate_plots
+from rfm_explorer.plots import regions as region_plots
+from rfm_explorer.plots import regression as regression_plots
+from rfm_explorer.plots import style
+from rfm_explorer.results.records import Climate, Features, Info, Regression
 
 import rfm_core as rfm
-from app.plots import climate as climate_plots
-from app.plots import regions as region_plots
-from app.plots import regression as regression_plots
-from app.plots import style
-from app.scene import Climate, Features, Info, Regression
 
 Picture = Callable[[], hv.Overlay]
 

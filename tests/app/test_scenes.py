@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rfm_explorer.compute import results as scenes
 
 import rfm_core as rfm
-from app import scenes
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from rfm_explorer.plots.schematic import schematic, schematic_words
 
-from app.plots.schematic import schematic, schematic_words
-from rfm_core import ARCHITECTURES, InvalidInput, ModelSpec
+from rfm_core import ARCHITECTURES, FEATURES, InvalidInput, ModelSpec
 
 SVG = "{http://www.w3.org/2000/svg}"
 WEIGHTS = re.compile(r"[\d,]+ weights")
@@ -30,7 +30,7 @@ CASES = [
     spec_of("LocalSkip", I=None, left=3, right=0),
     spec_of("LocalRFM", G=1, I=6),
     spec_of("LocalSkip", G=40, I=0),
-    spec_of("SkipRFM", features="polynomial", degree=2),
+    *(spec_of("SkipRFM", features=name, degree=2) for name in FEATURES),
 ]
 
 
@@ -52,7 +52,9 @@ def test_every_architecture_shows_its_sizes(spec: ModelSpec) -> None:
     inputs, widths, outputs = spec.unit_inputs(40), spec.unit_widths(40), spec.scheme(40).G
     for n in shown:
         assert f"{inputs[n]:,} inputs" in words
-        assert f"{widths[n]:,} {'features' if spec.features == 'tanh' else 'monomials'}" in words
+        assert f"{widths[n]:,} {spec.kind.word.split()[-1]}s" in words
+        paths = [node.get("d", "") for node in root.iter(f"{SVG}path")]
+        assert sum(path.endswith(spec.kind.icon) for path in paths) == len(shown)
     assert f"{outputs} output{'s' if outputs > 1 else ''}" in words
     if spec.depth <= 4:
         sizes = [int(w.split()[0].replace(",", "")) for w in words if WEIGHTS.fullmatch(w)]

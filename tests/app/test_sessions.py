@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 from panel.io.server import get_server
+from rfm_explorer.explorer import Explorer
+from rfm_explorer.page import page
+from rfm_explorer.queue.run_cache import RunCache
+from rfm_explorer.serve import gc_policy as garbage
 from tornado.httpclient import AsyncHTTPClient
-
-from app import garbage, page
-from app.explorer import Explorer
-from app.shelf import Shelf
 
 QUERIES = ("tab=forecast", "tab=take-away", "view=features", "tab=statistics&hide=more")
 
 
-def test_nothing_is_left_of_a_session(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.explorer.get_shelf", lambda: shelf)
+def test_nothing_is_left_of_a_session(runs: RunCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rfm_explorer.explorer.get_run_cache", lambda: runs)
     monkeypatch.setattr(garbage, "collect_later", lambda: None)  # no loop is there that long
     seen: list[weakref.ref[Explorer]] = []
 

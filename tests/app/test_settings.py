@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import ast
 import inspect
-import time
+from dataclasses import fields, replace
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
 import pytest
+from rfm_explorer.state import control, controls, links, published, specs, validity
+from rfm_explorer.state import settings as settings_module
+from rfm_explorer.state.controls import (
+    CONTROLS,
+    GROUPS,
+    NAMES,
+    OWN,
+    TABLE,
+    describe,
+    difference,
+    shown,
+)
+from rfm_explorer.state.settings import Settings
 
-from app import controls, published, query, validity
-from app import settings as settings_module
-from app.controls import CHOICES, HELP, LABELS, describe, difference, options, shown
-from app.settings import NAMES, OWN, Settings
-from rfm_core import SYSTEMS, DataSpec, InvalidInput, ModelSpec, paper_rows
+from rfm_core import SYSTEMS, DataSpec, InvalidInput, ModelSpec, load_series, paper_rows
 from rfm_core import recommended as recommended_spec
 
 
@@ -81,15 +91,9 @@ def test_own_data_have_options_instead_of_a_spec() -> None:
         made(system=OWN).dimension()
 
 
-def test_cheap_enough_for_every_session() -> None:
-    Settings()
-    began = time.process_time()
-    for _ in range(50):
-        Settings()
-    assert (time.process_time() - began) / 50 < 5e-3
-
-
-@pytest.mark.parametrize("module", [settings_module, controls, published, query, validity])
+@pytest.mark.parametrize(
+    "module", [settings_module, control, controls, published, specs, links, validity]
+)
 def test_no_page_is_needed(module: ModuleType) -> None:
     tree = ast.parse(inspect.getsource(module))
     names = [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
@@ -136,6 +140,7 @@ def test_what_does_not_apply_is_named(changes: dict[str, Any], off: set[str], on
     [
         ({"width": 0}, {"width": "at least 1"}),
         ({"L0": 3.5}, {"L1": "must exceed L0"}),
+        ({"width": 1}, {"width": "at least 2"}),
         ({"system": "L96", "G": 7}, {"G": "divisor of the dimension 40"}),
         ({"system": "L96", "G": 8, "sides": "equal", "I": 3}, {"I": "at most 4 neighbouring"}),
         (
@@ -171,24 +176,8 @@ def test_every_control_that_does_not_fit_is_named(
         assert words in found[name]
 
 
-@pytest.mark.parametrize("name", ["I", "left", "right", "exchange_left", "exchange_right"])
-def test_what_is_offered_fits_and_one_more_does_not(name: str) -> None:
-    sides = "equal" if name == "I" else "separate"
-    s = made(system="L96", architecture="LocalDeepSkipX", sides=sides)
-    most = s.nearest(name)[-1]
-    setattr(s, name, most)
-    assert s.problems() == {}
-    setattr(s, name, most + 1)
-    assert s.problems()
-
-
-def test_offered_patch_sizes_divide_the_dimension() -> None:
-    assert made(system="L96").nearest("G") == [1, 2, 4, 5, 8, 10, 20, 40]
-    assert made(system=OWN).nearest("G") == []
-
-
 def test_what_is_looked_at_keeps_nobody_from_a_run() -> None:
-    assert made(test=15, column=2, n_test=10).problems() == {}
+    assert made(test=15, n_test=10).problems() == {}
 
 
 def test_a_wrong_value_changes_nothing() -> None:
@@ -212,18 +201,73 @@ def test_a_new_system_is_one_change() -> None:
 # --- words -----------------------------------------------------------------------------------
 
 
-def test_every_setting_has_a_name_and_a_sentence() -> None:
-    hidden = {"name", "parameters", "view", "file_name", "series_dimension"}
-    assert set(LABELS) == set(HELP) == set(Settings.param) - hidden
-    assert all(sentence.endswith(".") for sentence in HELP.values())
+def test_every_control_is_declared_once_and_whole() -> None:
+    assert len(CONTROLS) == len(TABLE)
+    beside = {"name", "parameters", "view", "file_name", "series_dimension"}
+    assert set(CONTROLS) == set(Settings.param) - beside
+    for one in TABLE:
+        assert one.label
+        assert one.help.endswith(".")
+        assert one.group in (*GROUPS, "")
+        assert Settings.param[one.name].doc == one.help
+        assert one.parse(one.text(one.default)) == one.default
+        assert list(one.steps) == sorted(set(one.steps))
+        assert not one.steps or one.default in one.steps
+        for step in one.steps:
+            assert one.parse(one.short(step)) == step
 
 
-def test_sliders_offer_the_usual_values_and_the_current_one() -> None:
-    for name, values in CHOICES.items():
-        assert list(values) == sorted(set(values))
-        assert getattr(Settings(), name) in values
-    assert {300, 512, 716, 1024} <= set(CHOICES["width"])
-    assert 717 in options("width", 717)
+def test_every_control_of_the_engine_names_a_field_of_it() -> None:
+    known = {
+        "model": {f.name for f in fields(ModelSpec)},
+        "data": {f.name for f in fields(DataSpec)},
+        "series": set(signature(load_series).parameters),
+        "job": {"seed", "device", "realizations", "climate_times"},
+    }
+    for one in TABLE:
+        for target in one.sets:
+            kind, field, *_ = target.split(".")
+            assert field in known[kind], one.name
+
+
+# --- typed and chosen ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("one", [c for c in TABLE if c.kind in ("whole", "real")])
+def test_what_cannot_be_used_is_said_and_the_last_good_value_kept(one: control.Control) -> None:
+    s = Settings()
+    before = s.value(one.name)
+    for text in ("", "  ", "wide", "nan", "inf", "1e999", "-1e300", "9" * 50, "<b>1</b>"):
+        said = s.edit(one.name, text)
+        assert "it must be" in said
+        assert said.endswith("stays.")
+        assert one.words(before) in said
+        assert s.value(one.name) == before
+
+
+def test_what_is_typed_is_taken_as_people_write_it() -> None:
+    s = Settings()
+    for text, value in (("300", 300), (" 5e2 ", 500), ("10,000", 10_000), ("50\u202f000", 50_000)):
+        assert s.edit("n_train", text) == ""
+        assert s.n_train == value
+    assert s.edit("p.rho", "30") == ""
+    assert s.parameters["rho"] == 30.0
+    assert s.edit("p.rho", "1e9").startswith("“1e9” cannot be used")
+    assert s.parameters["rho"] == 30.0
+    assert s.edit("system", "L96") == ""
+    assert s.label() == "L96 LocalDeepSkipX(1,4|2) 512x3"
+    assert s.edit("beta_auto", "false") == ""
+    assert s.model_spec().beta == s.beta
+
+
+def test_arrow_keys_go_on_by_one_or_a_tenth_and_stop_at_the_bounds() -> None:
+    s = Settings()
+    assert s.edit("seed", "+step") == ""
+    assert s.edit("dt", "-step") == ""
+    assert (s.seed, s.dt) == (1, 0.009)
+    s.seed = 0
+    assert "“-1” cannot be used" in s.edit("seed", "-step")
+    assert s.seed == 0
 
 
 def test_only_what_differs_is_described() -> None:
@@ -231,7 +275,7 @@ def test_only_what_differs_is_described() -> None:
     names = difference(a.effective(), b.effective())
     assert names == ["architecture", "width", "depth", "unit_weights", "p.rho"]
     assert list(describe(b.effective(), names).values()) == [
-        "DeepSkip", "1,024", "2", "independent", "30",
+        "DeepSkip", "1,024", "2", "drawn anew", "30",
     ]  # fmt: skip
     assert describe(a.effective(), ["depth", "p.rho"]) == {"Depth B": "–", "Parameter ρ": "28"}
     assert shown("beta_auto", True) == "yes"
@@ -275,8 +319,6 @@ def test_systems_that_the_paper_does_not_have() -> None:
 def test_a_system_comes_with_the_model_the_engine_recommends(system: str) -> None:
     s = made(system=system)
     spec = recommended_spec(system)
-    if spec.exchanging:
-        spec = spec.replace(patches="all")  # which is the only choice then
     assert s.model_spec() == spec == s.recommended_spec()
     assert s.is_recommended()
     assert not s.is_recommended(far=True)
@@ -305,7 +347,7 @@ def test_back_from_the_paper_to_what_is_recommended(data: dict[str, Any], far: b
     assert s.is_recommended(far)
     assert s.problems() == {}
     wanted = recommended_spec(before, far=far)
-    assert s.model_spec().replace(patches=None) == wanted
+    assert s.model_spec() == wanted
     assert (s.accuracy, s.seed, s.n_test, s.realizations) == ("fine", 5, 3, 2)
     assert s.data_spec().dt == before.dt
     assert s.data_spec().parameters == before.parameters
@@ -318,3 +360,16 @@ def test_nothing_is_recommended_for_what_is_refused_or_unknown() -> None:
         assert not s.is_recommended()
         s.apply_recommended()
         assert s.values() == before
+
+
+def test_a_system_of_a_users_own_is_one_of_the_choices(monkeypatch: pytest.MonkeyPatch) -> None:
+    clone = replace(SYSTEMS["L96"], name="Mine", title="My own ring")
+    monkeypatch.setitem(SYSTEMS, "Mine", clone)
+    s = made(system="Mine", width=64)
+    assert s.problems() == {}
+    assert s.data_spec().system == "Mine"
+    assert s.model_spec().exchanging
+    assert shown("system", "Mine") == "My own ring"
+    again = Settings()
+    assert again.read(s.query()) == []
+    assert again.label() == s.label()

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
+import rfm_explorer.compute.jobs  # noqa: F401 - registers the jobs
+from rfm_explorer.results.files import Results
+from rfm_explorer.results.records import Climate, Features
+from rfm_explorer.state.controls import OWN
+from rfm_explorer.state.settings import Settings
+from rfm_explorer.views import VIEWS
 
-import app.jobs  # noqa: F401 - registers the jobs
 import rfm_core as rfm
-from app.folder import Run
-from app.settings import OWN, Settings
-from app.snippet import snippet
-from rfm_core.tasks import Task, TaskDone, perform
+from rfm_core.run.tasks import Task, TaskDone, perform
 
-VIEWS = ("forecast", "density", "features", "statistics", "regression", "model")
 SMALL = {"n_train": 1500, "n_test": 3, "width": 40, "seed": 4, "climate_times": 40.0}
 
 
@@ -26,6 +26,10 @@ def made(**changes: Any) -> Settings:
     s = Settings()
     s.apply({**SMALL, **changes})
     return s
+
+
+def snippet(s: Settings, key: str, shown: tuple[int, int] = (0, 0)) -> str:
+    return next(view for view in VIEWS if view.key == key).snippet(s, shown)
 
 
 def run(code: str) -> dict[str, Any]:
@@ -88,15 +92,15 @@ def test_features_and_statistics_are_those_of_the_app(tmp_path: Path) -> None:
         "seed": s.seed,
         "times": s.climate_times,
     }
-    for name in ("app.train", "app.climate"):
-        assert isinstance(perform(Task("", name, arguments, torch.get_num_threads())), TaskDone)
-    shown = Run(tmp_path)
+    for name in ("explorer.train", "explorer.climate"):
+        assert isinstance(perform(Task("", name, arguments)), TaskDone)
+    shown = Results(tmp_path)
     shown.refresh()
-    assert shown.features is not None
-    assert shown.climate is not None
+    assert shown.get(Features) is not None
+    assert shown.get(Climate) is not None
     regions = run(snippet(s, "features"))["unit"]
-    assert np.array_equal(regions.good, shown.features.units[0]["training"].good)
-    assert run(snippet(s, "statistics"))["w2"] == pytest.approx(shown.climate.w2, rel=1e-9)
+    assert np.array_equal(regions.good, shown.get(Features).units[0]["training"].good)
+    assert run(snippet(s, "statistics"))["w2"] == pytest.approx(shown.get(Climate).w2, rel=1e-9)
 
 
 def test_regression(capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +143,7 @@ def test_specs_are_the_ones_of_the_run(changes: dict[str, Any]) -> None:
     assert names["model_spec"] == s.model_spec()
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", [view.key for view in VIEWS])
 @pytest.mark.parametrize(
     "changes",
     [
@@ -175,7 +179,7 @@ def test_own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert names["data"].digest == data.digest
     assert np.array_equal(names["times"].vpt, rfm.evaluate(model, data).vpt)
     for view in VIEWS[1:]:
-        run(snippet(s, view))
+        run(view.snippet(s))
 
 
 def test_bad_settings_are_refused_in_words() -> None:

@@ -9,13 +9,13 @@ import zlib
 
 import numpy as np
 import pytest
+from rfm_explorer.compute import results as scenes
+from rfm_explorer.plots import density, forecast, regions
+from rfm_explorer.plots.parts import Axes
+from rfm_explorer.plots.still import as_link, as_png, decades, round_values, still, track
+from rfm_explorer.results.records import Info, Trajectory
 
 import rfm_core as rfm
-from app import scenes
-from app.plots import density, forecast, regions
-from app.plots.parts import Axes
-from app.plots.still import as_link, as_png, decades, round_values, still, track
-from app.scene import Info, Trajectory
 
 SVG = "{http://www.w3.org/2000/svg}"
 

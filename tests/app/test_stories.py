@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rfm_explorer.results.records import Features, Info, Times
+from rfm_explorer.state.controls import CONTROLS, difference
+from rfm_explorer.state.settings import Settings
+from rfm_explorer.state.stories import BY_KEY, STORIES, Numbers, Story
 
 import rfm_core as rfm
-from app.scene import Features, Info, Times
-from app.settings import HELP, Settings, difference
-from app.stories import BY_KEY, STORIES, Numbers, Story
 
 VIEWS = {"forecast", "density", "features", "statistics", "regression", "model"}
 CLEAR = {"further": (5.0, 9.0), "shorter": (9.0, 5.0)}  # pinned, then now
@@ -44,7 +45,7 @@ def test_both_runs_are_valid_and_differ_in_little(story: Story) -> None:
     applies_with = {"depth", "unit_weights", "G", "I", "sides", "patches", "w", "b", "standardize"}
     applies_with |= {"noise_on", "exchange_left", "exchange_right", "left", "right"}
     assert len(set(changed) - applies_with) <= 2  # one point each: a choice and perhaps its size
-    assert set(changed) <= set(HELP)
+    assert set(changed) <= set(CONTROLS)
     assert story.view in VIEWS
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rfm_explorer.captions import forecast as words
+from rfm_explorer.results.records import Info, Times, Trained, Trajectory
 
-from app import words
-from app.scene import Info, Times, Trained, Trajectory
 from rfm_core import ModelSpec, paper_rows
 
 INFO = Info(
@@ -135,12 +135,23 @@ def test_several_models_are_counted():
 
 @pytest.mark.parametrize(
     ("censored", "said"),
-    [(1, "1 of 3 was still good"), (2, "2 of 3 were still good"), (3, "All were still good")],
+    [(1, "1 of 3 was still good"), (2, "2 of 3 were still good")],
 )
 def test_lower_bounds_are_called_so(censored, said):
     text = words.density_sentence(INFO, times(9, 9, 8, censored=censored), None)
     assert said in text
     assert "at least 8.7 ±" in text
+
+
+def test_where_none_failed_there_is_no_mean():
+    """A mean of 50.0 ± 0.0 would tell of the data, not of the model."""
+    good = times(50, 50, 50, censored=3)
+    sight = words.first_sight(INFO, TRAINED, good, PAPER)
+    for text in (words.density_sentence(INFO, good, None), sight):
+        assert "All 3 forecasts were still good" in text
+        assert "at the end of the data, at 50.0 Lyapunov times" in text
+        assert "a lower bound" in text
+        assert "±" not in text
 
 
 def test_blow_ups_are_counted():

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from inside_scenes import some_climate, some_info, some_regions, some_regression
-
-from app import words_inside as words
-from app.scene import Features, Regression
+from rfm_explorer.captions import inside as words
+from rfm_explorer.results.records import Features, Regression
 
 INFO = some_info()
 

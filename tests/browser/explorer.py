@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 90_000  # milliseconds: two busy cores are slow
+PATIENCE = 300_000  # milliseconds: for a hang, not for a slow machine
+QUICK = "n_train=2000&width=64&n_test=4"  # trains in a second
+LIGHT = f"{QUICK}&tab=model"  # and without figures, which cost a browser most
 
 
 def free_port() -> int:
@@ -55,7 +58,9 @@ def _descends(process: int, ancestor: int) -> bool:
 
 
 @contextmanager
-def server(*options: str, log: Path, program: tuple[str, ...] = ("-m", "app")) -> Iterator[str]:
+def server(
+    *options: str, log: Path, program: tuple[str, ...] = ("-m", "rfm_explorer")
+) -> Iterator[str]:
     """The address of a fresh server, started as the launcher starts it."""
     port = free_port()
     command = [sys.executable, *program, "--no-show", "--port", str(port), *options]
@@ -66,7 +71,7 @@ def server(*options: str, log: Path, program: tuple[str, ...] = ("-m", "app")) -
     log.with_suffix(".pid").write_text(str(process.pid))
     address = f"http://localhost:{port}"
     try:
-        until = time.monotonic() + 120
+        until = time.monotonic() + 600
         while True:
             try:
                 urllib.request.urlopen(f"{address}/liveness", timeout=5).close()
@@ -156,3 +161,37 @@ def place_of_point(page: Page, number: int) -> tuple[float, float]:
         number,
     )
     return x, y
+
+
+def open_page(page: Page, address: str, query: str = QUICK) -> None:
+    page.goto(f"{address}/?{query}")
+    wait_trained(page)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    page.get_by_role("combobox", name=label, exact=True).select_option(label=option)
+
+
+def tab(page: Page, name: str) -> None:
+    page.get_by_role("tab", name=name, exact=True).click()
+
+
+def wait_for(page: Page, found: Any, seconds: float = 300.0) -> Any:
+    """Until ``found`` gives something; the page goes on meanwhile."""
+    end = time.monotonic() + seconds
+    while not (result := found()):
+        assert time.monotonic() < end, "it did not come"
+        page.wait_for_timeout(200)
+    return result
+
+
+def curve(figure: dict[str, Any], least: int = 50) -> list[dict[str, list[float]]]:
+    return [
+        s["columns"]
+        for s in figure["sources"]
+        if s["glyph"] == "Line" and max((len(v) for v in s["columns"].values()), default=0) >= least
+    ]
+
+
+def query_of(page: Page) -> dict[str, str]:
+    return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(page.url).query))

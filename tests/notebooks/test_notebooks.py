@@ -1,4 +1,4 @@
-"""Every notebook runs from top to bottom in a kernel of its own, and is kept without results."""
+"""Every notebook runs from top to bottom, asks nobody for anything, and is kept without results."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -15,8 +16,11 @@ from traitlets.config import Config
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-SECONDS = 120  # that a cell may take, and half of what a notebook may; most take 20 to 40 in all
 FIGURE = "application/vnd.holoviews_exec.v0+json"  # of HoloViews and of Panel
+SCRIPT = "application/javascript"
+# what a browser would ask for: style sheets of models, scripts and files of the page
+FROM_ELSEWHERE = re.compile(r"""("url": ?|<link[^>]+href=|src=|url\(|@import )\W{0,3}https?://""")
+LOADED_FROM_ELSEWHERE = re.compile(r"""(js|css|modules|exports)(_urls)? = [\[{][^\]};]*https?://""")
 
 named = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -48,28 +52,45 @@ def test_links_lead_to_notebooks(path: Path) -> None:
         assert (path.parent / target).is_file(), target
 
 
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NotebookClient]:
+    """One for all of them: starting one and loading torch and Panel takes longer than most."""
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as short:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        patch.setenv("PYTHONWARNINGS", "default")
+        paths = [str(ROOT), str(ROOT / "app"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        patch.setenv("PYTHONPATH", os.pathsep.join(paths))
+        # not over TCP: kernels that start at the same time may choose the same port; in a folder
+        # of its own because names of sockets have a hundred characters at most
+        config = Config(KernelManager={"transport": "ipc", "ip": f"{short}/kernel"})
+        where = {"metadata": {"path": str(tmp_path_factory.mktemp("notebooks"))}}
+        empty = nbformat.v4.new_notebook()
+        client = NotebookClient(empty, config=config, timeout=None, resources=where)
+        with client.setup_kernel():
+            yield client
+
+
 @named
 @pytest.mark.slow
-@pytest.mark.timeout(2 * SECONDS)
-def test_runs_from_top_to_bottom(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    monkeypatch.setenv("PYTHONWARNINGS", "default")
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+def test_runs_from_top_to_bottom(path: Path, kernel: NotebookClient, tmp_path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
-    with tempfile.TemporaryDirectory() as short:  # names of sockets have a hundred characters
-        # not over TCP: kernels that start at the same time may choose the same port
-        kernel = Config(KernelManager={"transport": "ipc", "ip": f"{short}/kernel"})
-        where = {"metadata": {"path": str(tmp_path)}}
-        NotebookClient(notebook, config=kernel, timeout=SECONDS, resources=where).execute()
-    shown = [(cell, output) for cell in notebook.cells for output in cell.get("outputs", [])]
+    # nothing is left of the one before but what Python has imported
+    begin = nbformat.v4.new_code_cell(f"%reset -f\n%cd -q {tmp_path}")
+    kernel.nb = nbformat.v4.new_notebook(cells=[begin, *notebook.cells])
+    kernel.reset_execution_trackers()
+    for number, cell in enumerate(kernel.nb.cells):
+        if cell.cell_type == "code":
+            kernel.execute_cell(cell, number)
+    shown = [(cell, output) for cell in kernel.nb.cells for output in cell.get("outputs", [])]
     assert not [(cell.id, output.text) for cell, output in shown if output.get("name") == "stderr"]
     # the cell that loads what draws pictures has such outputs, too
     figures = [
-        cell.id
+        (cell.id, output.data)
         for cell, output in shown
         if FIGURE in output.get("data", {}) and "extension(" not in cell.source
     ]
     assert len(figures) >= 2
+    assert not [name for name, data in figures if FROM_ELSEWHERE.search(data["text/html"])]
+    scripts = [output.data.get(SCRIPT, "") for _, output in shown if "data" in output]
+    assert max(map(len, scripts)) > 1e6, "what draws the pictures was not loaded"
+    assert not [script[:200] for script in scripts if LOADED_FROM_ELSEWHERE.search(script)]
