@@ -30,7 +30,10 @@ def _theme(mode: str, primary: str) -> dict[str, Any]:
                 "& .MuiButtonBase-root.Mui-focusVisible": on_primary,
                 "& a:focus-visible": {"outline": "3px solid #ffffff", "outlineOffset": "2px"},
             }}},
-            "MuiButtonBase": {"styleOverrides": {"root": {"&.Mui-focusVisible": focus}}},
+            "MuiButtonBase": {"styleOverrides": {"root": {
+                "&.Mui-focusVisible": focus,
+                "@media (prefers-reduced-motion: reduce)": {"transition": "none !important"},
+            }}},
             "MuiButton": {"styleOverrides": {
                 "contained": {"&.Mui-focusVisible": on_primary},
             }},
