@@ -24,10 +24,11 @@ app: setup-app ## set up, then open the explorer in the browser
 demo: setup-app ## set up, then run the engine's demo on the terminal
 	$(BIN)/python -m rfm_core demo
 
-# Two at a time, so one thread each: threads of torch that compete are ten times slower.
+# Three at a time on two cores, because browser tests wait half of their time; and one thread each:
+# threads of torch that compete are ten times slower.
 test: export OMP_NUM_THREADS ?= 1
 test: lint ## set up, lint, then run every test
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
 
 lint: setup-test ## ruff and mypy
 	$(BIN)/python -m ruff check

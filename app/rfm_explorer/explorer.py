@@ -148,12 +148,22 @@ class Explorer(pn.viewable.Viewer):
         return f"in use: {', '.join(found)}"
 
     @property
+    def tab(self) -> str:
+        """The one in sight; empty where there is only one picture."""
+        return "" if self.tabs.only else self.tabs.visible
+
+    @property
     def up_to_date(self) -> bool:
         """Is the present run the one that the controls describe?"""
         return self.trained.effective() == self.settings.effective()
 
-    def restore(self, query: Mapping[str, str], tab: str, run: bool) -> None:
-        """Everything as a link says; ``run``: with its results, which may be kept from before."""
+    def restore(self, query: Mapping[str, str], tab: str, *, run: bool, file: str = "") -> None:
+        """Everything as a link says; ``run``: with its results, which may be kept from before.
+
+        ``file`` is the name under which an own file was kept.
+        """
+        if file:
+            self.upload.find(file)
         self.runbar.say_complaints(self.settings.read(query))
         if tab in self.tabs.views and tab != self.tabs.visible and not self.tabs.only:
             self.tabs.show(tab)
@@ -196,6 +206,11 @@ class Explorer(pn.viewable.Viewer):
     def trajectory(self) -> Trajectory | None:
         """The one that is shown."""
         return None if self.run is None else self.run.trajectory(*self.selected)
+
+    @property
+    def settled(self) -> bool:
+        """Is there a run, and is it over?"""
+        return self.run is not None and not self.runner.active
 
     def wait(self, seconds: float = 600.0) -> bool:
         """Until everything that was asked for is done, at most so long; whether it is over."""
@@ -345,6 +360,17 @@ class Explorer(pn.viewable.Viewer):
         """The controls; those of an own file are below the choice of the system."""
         system, *rest = self.sidebar.layout
         return [self.stories.choice, system, self.upload.layout, *rest]
+
+    def sight(self, answered: bool = False) -> tuple[list[str], pn.viewable.Viewable]:
+        """For a still picture: sentences and the view as they are now, a story's answer too."""
+        if answered:
+            self.stories.answer()
+        layout = self.tabs.current.panel()
+        self.tabs.draw_at_once()
+        self.runbar.follow_run()
+        bar = self.runbar
+        texts = (bar.link_trouble, bar.trouble, self.stories.reading, bar.lead)
+        return [text.text for text in texts if text.text], layout
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.cell(before_connection(self))

@@ -9,16 +9,14 @@ import re
 import uuid
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import panel as pn
 
 from ..page.picture import PicturePane
 from ..plots.still import as_link, still
 from .extension import attended, load_if_needed, shell, widgets_missing
-
-if TYPE_CHECKING:
-    from ..explorer import Explorer
+from .transport import Cell
 
 LONGEST = 90.0  # seconds that a still picture waits for its run
 WIDE, HALF = 960, 470  # pixels
@@ -42,7 +40,24 @@ _SENTENCE = re.compile(r'<div class="rfm-text plain">(.+)</div>', re.DOTALL)
 Bundle = tuple[dict[str, Any], dict[str, Any]]
 
 
-def bundle(explorer: Explorer) -> Bundle:
+class Shows(Protocol):
+    """What a cell can show."""
+
+    @property
+    def settled(self) -> bool:
+        """Is there something to see that will not change by itself?"""
+
+    def wait(self, seconds: float) -> bool:
+        """Until it is settled, at most so long."""
+
+    def sight(self, answered: bool = False) -> tuple[list[str], pn.viewable.Viewable]:
+        """Sentences and the view as they are now; ``answered``: with the answer of a story."""
+
+    def cell(self, until: str, place: str = "") -> Cell:
+        """The live one."""
+
+
+def bundle(explorer: Shows) -> Bundle:
     """What a cell with this result shows, by kind of content."""
     if shell() is None:
         return {"text/plain": repr(explorer)}, {}
@@ -58,36 +73,29 @@ def bundle(explorer: Explorer) -> Bundle:
     return data, metadata
 
 
-def before_connection(explorer: Explorer) -> str:
+def before_connection(explorer: Shows) -> str:
     """What a live cell shows until it is connected to Python, and when it no longer is."""
-    if explorer.runner.active or explorer.run is None:
+    if not explorer.settled:
         return f"<p>{escape(CONNECTING)}</p>"
-    return _still(explorer, [], STILL)["text/html"]
+    return _still(*explorer.sight(), STILL)["text/html"]
 
 
 # --- still ----------------------------------------------------------------------------------
 
 
-def _waited_for(explorer: Explorer, how: str) -> dict[str, str]:
+def _waited_for(explorer: Shows, how: str) -> dict[str, str]:
     over = explorer.wait(LONGEST)
-    explorer.stories.answer()  # nobody is there to ask for it
-    if over:
-        return _still(explorer, [], how)
-    late = (
-        f"The run was not over after {LONGEST:.0f} seconds, so this shows what there was then: "
-        "put explorer.wait(600) into a cell before this one."
-    )
-    return _still(explorer, [late], how)
+    said, layout = explorer.sight(answered=True)  # nobody is there to ask for it
+    if not over:
+        said.append(
+            f"The run was not over after {LONGEST:.0f} seconds, so this shows what there was then: "
+            "put explorer.wait(600) into a cell before this one."
+        )
+    return _still(said, layout, how)
 
 
-def _still(explorer: Explorer, more: list[str], how: str) -> dict[str, str]:
-    """The view in sight with its sentences; no scripts, and readable in an untrusted notebook."""
-    layout = explorer.tabs.current.panel()
-    explorer.tabs.draw_at_once()
-    explorer.runbar.follow_run()
-    bar = explorer.runbar
-    texts = (bar.link_trouble, bar.trouble, explorer.stories.reading, bar.lead)
-    said = [text.text for text in texts if text.text] + more
+def _still(said: list[str], layout: pn.viewable.Viewable, how: str) -> dict[str, str]:
+    """A view with its sentences; no scripts, and readable in an untrusted notebook."""
     page = "".join(f"<p>{escape(words)}</p>" for words in said)
     page += "".join(_parts(layout, WIDE))
     page += f'<p style="opacity: 0.8"><small>{escape(how)}</small></p>'

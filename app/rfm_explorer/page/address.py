@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import urllib.parse
-from typing import TYPE_CHECKING, Any
+from typing import Protocol
 
 from ..state.controls import OWN
+from ..state.settings import Settings
 from .browser import LONGEST_QUERY, Browser
-
-if TYPE_CHECKING:
-    from ..explorer import Explorer
 
 SHOWN = ("hide", "view", "dark")  # of the page itself; they stay in its address
 PAGE_KEYS = (*SHOWN, "tab", "story", "answer")  # what is shown, as opposed to what is run
@@ -29,52 +27,62 @@ def of_settings(query: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in query.items() if name not in PAGE_KEYS}
 
 
+class Shows(Protocol):
+    """What an address is the address of."""
+
+    settings: Settings
+
+    @property
+    def tab(self) -> str:
+        """The one in sight; empty where there is only one picture."""
+
+    @property
+    def up_to_date(self) -> bool:
+        """Are these the settings of what is shown?"""
+
+    def restore(self, query: dict[str, str], tab: str, *, run: bool, file: str = "") -> None:
+        """Everything as a link says."""
+
+
 class Address:
     """Copying it copies the state; Back, Forward and reload restore it."""
 
-    def __init__(self, explorer: Explorer, browser: Browser, query: dict[str, str]) -> None:
-        self.explorer, self.browser = explorer, browser
+    def __init__(self, shows: Shows, browser: Browser, query: dict[str, str]) -> None:
+        self.shows, self.browser = shows, browser
         self._fixed = {name: value for name, value in query.items() if name in SHOWN}
         self._begun = query
         browser.went = self._went
         browser.ready = self._ready
-        explorer.upload.kept = self._kept
-        names = [name for name in explorer.settings.param if name != "name"]
-        explorer.settings.param.watch(self._write, names)
-        explorer.param.watch(self._write, "begun")
+        names = [name for name in shows.settings.param if name != "name"]
+        shows.settings.param.watch(self.write, names)
         if not waits_for_file(query):
-            self._write()
+            self.write()
 
-    def _write(self, *events: Any) -> None:
-        explorer = self.explorer
-        values = {**explorer.settings.query(), **self._fixed}
-        if not explorer.tabs.only:
-            values["tab"] = explorer.tabs.visible
+    def write(self, *events: object) -> None:
+        """After whatever may have changed it."""
+        values = {**self.shows.settings.query(), **self._fixed}
+        if self.shows.tab:
+            values["tab"] = self.shows.tab
         search = "?" + urllib.parse.urlencode(values)
-        self.browser.address = {"search": search, "ran": explorer.up_to_date}
+        self.browser.address = {"search": search, "ran": self.shows.up_to_date}
 
     def dark(self, dark: bool) -> None:
         """The theme was changed; a link that names one goes on doing so."""
         if "dark" in self._fixed:
             self._fixed["dark"] = str(int(dark))
-            self._write()
+            self.write()
 
     def _went(self, search: str, ran: bool) -> None:
         query = read(search)
-        self.explorer.restore(of_settings(query), query.get("tab", ""), run=ran)
-        self._write()
-
-    def _kept(self, name: str) -> None:
-        self.browser.file = name
+        self.shows.restore(of_settings(query), query.get("tab", ""), run=ran)
+        self.write()
 
     def _ready(self, file: str) -> None:
         """The browser has drawn the page, and may have been here before with a file."""
         query, self._begun = self._begun, {}
         if waits_for_file(query):
-            if file:
-                self.explorer.upload.find(file)
-            self.explorer.restore(of_settings(query), query.get("tab", ""), run=True)
-            self._write()
+            self.shows.restore(of_settings(query), query.get("tab", ""), run=True, file=file)
+            self.write()
 
 
 def waits_for_file(query: dict[str, str]) -> bool:

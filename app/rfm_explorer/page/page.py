@@ -43,6 +43,8 @@ def make_page(gallery: bool = False) -> Any:
     )
     browser = Browser()
     address = Address(explorer, browser, query)
+    explorer.param.watch(address.write, "begun")
+    explorer.upload.kept = lambda name: setattr(browser, "file", name)
     if pn.state.curdoc is not None and pn.state.curdoc.session_context is not None:
         pn.state.on_session_destroyed(lambda context: ended(explorer))
         pn.state.onload(garbage.set_aside)
