@@ -7,7 +7,10 @@ agree with the address, and after each round the worker has received just that.
 
 from __future__ import annotations
 
+import os
+import signal
 import urllib.parse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -195,6 +198,24 @@ def test_every_control(page: Page, address: str, system: str) -> None:
              "patches"}  # fmt: skip
     converged = {"accuracy"} if SYSTEMS[system].rhs is None else set()
     assert seen == usual - converged - (set() if spatial else local)
+
+
+def test_a_late_answer_leaves_a_selection(page: Page, address: str, log: Path) -> None:
+    """Who comes back by Tab and types, replaces; even if the last answer came in between."""
+    open_page(page, address, {"system": "L63", **SMALL})
+    field = box(page, "width").get_by_role("textbox")
+    server = int(log.with_suffix(".pid").read_text())
+    field.fill("24")
+    os.kill(server, signal.SIGSTOP)
+    try:
+        for key in ("Enter", "Shift+Tab", "Tab"):
+            page.keyboard.press(key)
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert changed(page, "width", 16, "width answered late") == 24
+    page.keyboard.type("32")
+    page.keyboard.press("Enter")
+    assert changed(page, "width", 24, "width typed over it") == 32
 
 
 def test_systems_and_architectures(page: Page, address: str) -> None:

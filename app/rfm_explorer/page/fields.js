@@ -2,6 +2,16 @@
 // Everything that is told to Python is text, and Python alone decides what it means: what a field
 // shows is what the last state said, except where somebody is typing or has not been answered yet.
 
+// Another text in an input: what is all selected, as after a Tab, stays so, or the next key would
+// be added to the text instead of taking its place.
+const put = (input, text) => {
+  if (input.value === text) { return }
+  const here = input.getRootNode().activeElement === input
+  const all = here && input.selectionStart === 0 && input.selectionEnd === input.value.length
+  input.value = text
+  if (all) { input.select() }
+}
+
 const make = (tag, attributes = {}, ...children) => {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) {
@@ -16,7 +26,7 @@ export function render({model}) {
   const root = make("div", {class: "fields"})
   const views = new Map() // by name of the field
   const open = new Map() // sections that somebody opened or closed
-  let sent = model.answered // number of the last edit
+  let sent = model.told.answered // number of the last edit
 
   const tell = (name, text, final = true) => {
     sent += 1
@@ -75,7 +85,7 @@ export function render({model}) {
     })
     input.addEventListener("blur", () => {
       commit()
-      if (view.asked <= model.answered) { input.value = view.shown }
+      if (view.asked <= model.told.answered) { input.value = view.shown }
     })
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") {
@@ -147,7 +157,7 @@ export function render({model}) {
       const input = text_input(field, view)
       view.show = (state) => {
         const here = input.getRootNode().activeElement === input
-        if (!view.typing) { input.value = here ? state.text : state.shown ?? state.text }
+        if (!view.typing) { put(input, here ? state.text : state.shown ?? state.text) }
       }
       view.lock = (off) => { input.disabled = off }
       const line = make("div", {class: "line"}, input)
@@ -181,7 +191,7 @@ export function render({model}) {
         range.value = place(state.text)
         range.setAttribute("aria-valuetext", state.shown ?? state.text)
         const here = input.getRootNode().activeElement === input
-        if (!view.typing) { input.value = here ? state.text : state.shown ?? state.text }
+        if (!view.typing) { put(input, here ? state.text : state.shown ?? state.text) }
       }
       view.lock = (off) => { input.disabled = range.disabled = off }
       const head = heading(field, view, `${view.id}-range`)
@@ -227,12 +237,12 @@ export function render({model}) {
   const show = () => {
     const off = []
     for (const [name, view] of views) {
-      const state = model.state[name]
+      const state = model.told.state[name]
       if (state == null) { continue }
       view.exact = state.text
       view.shown = state.shown ?? state.text
       // an answer to an earlier edit must not take back a later one
-      if (view.asked <= model.answered) { view.show(state) }
+      if (view.asked <= model.told.answered) { view.show(state) }
       view.lock(Boolean(state.locked))
       view.problem.textContent = state.problem ?? ""
       view.note.textContent = state.note ?? ""
@@ -255,8 +265,7 @@ export function render({model}) {
   }
 
   model.on("sections", () => { build(); show() })
-  model.on("state", show)
-  model.on("answered", show) // also where nothing came of an edit
+  model.on("told", show)
   build()
   show()
   return root

@@ -62,9 +62,10 @@ class Fields(pn.custom.JSComponent):
     """``show`` puts a state on the page; ``edited`` is called with what somebody does there."""
 
     sections = param.List(default=[])
-    state = param.Dict(default={})
+    # of every field, and the number of the last edit that they take into account: together, or a
+    # browser would show for a moment the old state as the answer to what was just typed
+    told = param.Dict(default={"answered": 0, "state": {}})
     edit = param.Dict(default={})
-    answered = param.Integer(0)  # the number of the last edit that the state takes into account
 
     _esm = HERE / "fields.js"
     _stylesheets = [HERE / "fields.css"]  # noqa: RUF012 - as Panel declares it
@@ -83,11 +84,12 @@ class Fields(pn.custom.JSComponent):
     def show(self, states: Mapping[str, State]) -> None:
         """These fields as they are now; others stay."""
         self._states |= states
-        number = self.edit.get("number", 0)
-        self.param.update(
-            answered=number,
-            state={name: _state(state) for name, state in self._states.items()},
-        )
+        self.told = {"answered": self.edit.get("number", 0), "state": self.state}
+
+    @property
+    def state(self) -> dict[str, dict[str, Any]]:
+        """What the browser is told of every field."""
+        return {name: _state(state) for name, state in self._states.items()}
 
     def _take(self, event: Any) -> None:
         edit = event.new
