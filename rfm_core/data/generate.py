@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import os
 import re
@@ -11,7 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,6 +41,8 @@ LIMITS: dict[str, Whole | Real] = {  # of what does not depend on the system
     "realization": Whole(0, 2**63, "0 is the first."),
     "eps": Real(0, math.inf, "0.3 to 0.5 is usual.", above=True),
 }
+# fields that take a value of the system where they are left None
+USUAL = ("n_train", "dt", "test_steps", "burn_in", "trajectories", "lyapunov", "eps")
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,20 @@ class DataSpec(Spec):
             put(self, "lyapunov", system.lyapunov)
         eps = system.eps if self.eps is None else self.eps
         check("eps", eps)
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed, validated anew.
+
+        A value that is the usual one here becomes the usual one there: with other parameters the
+        Lyapunov exponent is another, with another step the tests have other lengths.
+        """
+        # one by one, because one usual value may depend on another that is not
+        usual = {
+            name: None
+            for name in USUAL
+            if getattr(dataclasses.replace(self, **{name: None}), name) == getattr(self, name)
+        }
+        return super().replace(**{**usual, **changes})
 
     @property
     def parameter_values(self) -> dict[str, float]:

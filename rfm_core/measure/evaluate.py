@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from ..checks import InvalidInput
+from ..checks import InvalidInput, refuse
 from ..data.dataset import Dataset
 from ..events import Reporter
 from ..model.model import Model
@@ -25,6 +27,11 @@ def evaluate(
         raise InvalidInput(
             "This dataset has no test trajectories. Make it with n_test of 1 or more."
         )
+    if not math.isclose(model.dt, data.dt, rel_tol=1e-9):
+        raise refuse(
+            "dt of the data", data.dt, f"{model.dt:g}, with which this model was trained",
+            "A map knows one step only: make the data with that dt, or train on these.",
+        )  # fmt: skip
     threshold = data.eps if eps is None else eps
     failed = np.zeros(len(data.test), dtype=bool)
 

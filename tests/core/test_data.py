@@ -84,6 +84,29 @@ def test_json_round_trip(spec: rfm.DataSpec) -> None:
     assert again.replace() == spec
 
 
+CHANGES: list[dict[str, Any]] = [
+    {"parameters": {"F": 8.0}},
+    {"parameters": {"D": 20}, "dt": 0.02},
+    {"dt": 0.05},
+    {"n_train": 30},
+    {"system": "KS", "parameters": {"L": 100.0}},
+    {"system": "L63", "parameters": {}},
+    {"seed": 3, "realization": 2, "accuracy": "paper"},
+]
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=str)
+def test_what_is_usual_here_becomes_what_is_usual_there(changes: dict[str, Any]) -> None:
+    """Above all the Lyapunov exponent of other parameters, which is the unit of every figure."""
+    assert rfm.DataSpec("L96").replace(**changes) == rfm.DataSpec(**{"system": "L96", **changes})
+
+
+def test_what_was_given_stays() -> None:
+    given = {"n_train": 777, "dt": 0.03, "test_steps": 55, "lyapunov": 2.0, "eps": 0.7}
+    spec = rfm.DataSpec("L96", **given).replace(parameters={"F": 8.0}, seed=1)
+    assert {name: getattr(spec, name) for name in given} == given
+
+
 def test_digests_stay_what_they_are() -> None:
     """A change here orphans every cached set and stored study: raise the schema on purpose."""
     assert SMALL.digest() == "998054a975f62fc6863476e62018eb8f"

@@ -357,3 +357,10 @@ def test_accumulators_take_what_training_gives(lorenz63: rfm.Dataset) -> None:
     model = rfm.fit(rfm.ModelSpec("SkipRFM", width=100, rows=20, beta=1e-8), lorenz63)
     assert torch.isfinite(model.units[0].weights).all()
     assert QR(3, 1).solve(1.0).abs().max() == 0
+
+
+def test_a_map_is_not_scored_on_data_of_another_step(lorenz63: rfm.Dataset) -> None:
+    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=16), lorenz63)
+    other = rfm.make_dataset(rfm.DataSpec("L63", n_train=100, n_test=2, dt=0.02, test_steps=20))
+    with pytest.raises(rfm.InvalidInput, match=r"dt of the data=0\.02.*0\.01.*train on these"):
+        rfm.evaluate(model, other)
