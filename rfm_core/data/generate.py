@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import math
 import os
 import re
@@ -130,7 +129,7 @@ class DataSpec(Spec):
         usual = {
             name: None
             for name in USUAL
-            if getattr(dataclasses.replace(self, **{name: None}), name) == getattr(self, name)
+            if getattr(Spec.replace(self, **{name: None}), name) == getattr(self, name)
         }
         return super().replace(**{**usual, **changes})
 

@@ -12,7 +12,10 @@ import traceback
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from ..study import jobs  # noqa: F401 - this is what is warm
+import scipy.fft  # noqa: F401 - this and more is what is warm
+
+from ..study import jobs  # noqa: F401
+from ..systems import kernel  # noqa: F401
 from .launch import CODE, REQUEST_BYTES
 from .worker import serve
 

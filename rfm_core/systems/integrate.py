@@ -12,20 +12,41 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
-from scipy.fft import irfft, rfft
-from scipy.integrate import ODEintWarning, odeint
 
 from ..events import Reporter
-from . import dop853
 from .rollout import Done, Pieces, Room
 
 Array = np.ndarray
-RightHandSide = Callable[[Array, Array, Array], None]  # (u, parameters, du): fills du
+
+
+class RightHandSide:
+    """``function(u, parameters, du)``, which fills du; compiled when it is first needed.
+
+    numba takes a second to load and more to compile, and most who import this package want a
+    model, a table or a help page first.
+    """
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        self.function = function
+
+    @cached_property
+    def compiled(self) -> Any:
+        """For real states and for the complex-step tangent."""
+        from .kernel import compile_right_hand_side
+
+        return compile_right_hand_side(self.function)
+
+    def __call__(self, u: Array, parameters: Array, du: Array) -> None:
+        self.compiled(u, parameters, du)
+
+
+def right_hand_side(function: Callable[..., None]) -> RightHandSide:
+    """Have ``function(u, parameters, du)`` compiled."""
+    return RightHandSide(function)
 
 
 class RungeKutta(Pieces):
@@ -52,9 +73,14 @@ class RungeKutta(Pieces):
 
     def _move(self, state: tuple[Array, Array], out: Array) -> tuple[Array, Array]:
         u, carry = state
-        step = self.dt / self.substeps
-        _order8(self._rhs, u, carry, self._parameters, step, self.substeps, out)
+        self._kernel(u, carry, out)
         return u, carry
+
+    def _kernel(self, u: Array, carry: Array, out: Array) -> None:
+        from .kernel import order8
+
+        step = self.dt / self.substeps
+        order8(self._rhs.compiled, u, carry, self._parameters, step, self.substeps, out)
 
     def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
         """Complex-step derivative: exact to rounding for right-hand sides analytic in u."""
@@ -63,75 +89,9 @@ class RungeKutta(Pieces):
         tiny = 1e-100
         start = (states[:, None] + 1j * tiny * vectors).reshape(n * k, dimension)
         carry, out = np.zeros_like(start), np.empty((n * k, 1, dimension), dtype=complex)
-        step = self.dt / self.substeps
-        _order8(self._rhs, start, carry, self._parameters, step, self.substeps, out)
+        self._kernel(start, carry, out)
         end = out.reshape(n, k, dimension)
         return end[:, 0].real.copy(), end.imag / tiny
-
-
-_TABLEAU, _WEIGHTS = dop853.A, dop853.B  # names of this module, as the kernel needs them
-_REAL, _COMPLEX = numba.float64, numba.complex128
-
-
-def right_hand_side(function: Callable[..., None]) -> RightHandSide:
-    """Compile ``function(u, parameters, du)`` for real states and for the complex-step tangent."""
-    signatures = [numba.void(kind[::1], _REAL[::1], kind[::1]) for kind in (_REAL, _COMPLEX)]
-    compiled: RightHandSide = _compiled(signatures)(function)
-    return compiled
-
-
-def _compiled(signatures: list[Any], **options: Any) -> Callable[[Callable[..., None]], Any]:
-    """numba.njit, cached on disk where that can be done."""
-
-    def compile_(function: Callable[..., None]) -> Any:
-        try:
-            return numba.njit(signatures, cache=True, **options)(function)
-        except RuntimeError:  # no folder to write to, or typed at a prompt: compiled every time
-            return numba.njit(signatures, **options)(function)
-
-    return compile_
-
-
-def _kernel_signature(kind: Any) -> Any:
-    # the right-hand side goes in by address, so that one compiled kernel serves them all
-    function = types.FunctionType(numba.void(kind[::1], _REAL[::1], kind[::1]))
-    return numba.void(
-        function, kind[:, ::1], kind[:, ::1], _REAL[::1], _REAL, numba.int64, kind[:, :, :]
-    )
-
-
-@_compiled([_kernel_signature(_REAL), _kernel_signature(_COMPLEX)], nogil=True, error_model="numpy")
-def _order8(rhs, u, carry, parameters, step, substeps, out):  # type: ignore[no-untyped-def]
-    stages = len(_WEIGHTS)
-    n, dimension = u.shape
-    k = np.empty((stages, dimension), dtype=u.dtype)
-    at = np.empty(dimension, dtype=u.dtype)
-    for i in range(n):
-        for t in range(out.shape[1]):
-            for _ in range(substeps):
-                for s in range(stages):
-                    at[:] = 0.0
-                    for j in range(s):
-                        a = _TABLEAU[s, j]
-                        if a != 0.0:
-                            for d in range(dimension):
-                                at[d] += a * k[j, d]
-                    for d in range(dimension):
-                        at[d] = u[i, d] + (step * at[d] + carry[i, d])
-                    rhs(at, parameters, k[s])
-                at[:] = 0.0
-                for s in range(stages):
-                    b = _WEIGHTS[s]
-                    if b != 0.0:
-                        for d in range(dimension):
-                            at[d] += b * k[s, d]
-                for d in range(dimension):  # compensated: what the sum loses is carried on
-                    change = step * at[d] + carry[i, d]
-                    new = u[i, d] + change
-                    carry[i, d] = change - (new - u[i, d])
-                    u[i, d] = new
-            for d in range(dimension):
-                out[i, t, d] = u[i, d]
 
 
 class Odeint(Pieces):
@@ -175,6 +135,8 @@ class Odeint(Pieces):
 
     def _path(self, start: Array, steps: int, tell: Callable[[float], None]) -> Array:
         """The states after ``start``; ``tell`` is told the share that is done, and may raise."""
+        from scipy.integrate import ODEintWarning, odeint
+
         end = steps * self.dt
         evaluations = itertools.count()
 
@@ -219,6 +181,7 @@ class ETDRK4(Pieces):
         self.dt, self.grid, self.dimension = dt, grid, grid
         self.substeps = max(1, math.ceil(dt / inner_step * (1 - 1e-12)))
         self._nonlinear = nonlinear
+        self._fft = real_transforms(grid)
         self._coefficients = _etd_coefficients(linear, dt / self.substeps)
 
     def _inner(self, v: Array) -> Array:
@@ -241,14 +204,14 @@ class ETDRK4(Pieces):
         return new
 
     def _begin(self, start: Array) -> Array:
-        return np.asarray(rfft(start))
+        return np.asarray(self._fft[0](start))
 
     def _move(self, state: Array, out: Array) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):  # a state that blows up ends as NaN
             for t in range(out.shape[1]):
                 for _ in range(self.substeps):
                     state = self._inner(state)
-                out[:, t] = irfft(state, n=self.grid)
+                out[:, t] = self._fft[1](state)
         return state
 
     def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
@@ -263,6 +226,13 @@ class ETDRK4(Pieces):
         forward, backward = ends[n : n + n * k], ends[n + n * k :]
         moved = ((forward - backward) / (2 * small)).reshape(n, k, grid) * size
         return ends[:n], moved
+
+
+def real_transforms(grid: int) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+    """There and back, of states on so many points."""
+    from scipy.fft import irfft, rfft
+
+    return rfft, partial(irfft, n=grid)
 
 
 def _etd_coefficients(linear: Array, step: float) -> tuple[Array, ...]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.fft import irfft, rfft
 
 from ..model.recipes import wide_halo
 from ..model.spec import ModelSpec
 from .base import Array, Parameters, Quick, System, register
-from .integrate import ETDRK4
+from .integrate import ETDRK4, real_transforms
 from .rollout import Stepper
 
 HALO = 4.7  # length, on each side; twelve points of the paper's grid
@@ -22,15 +21,16 @@ HALO = 4.7  # length, on each side; twelve points of the paper's grid
 def _kuramoto_sivashinsky(p: Parameters, dt: float, inner_step: float) -> Stepper:
     """u_t = -u u_x - u_xx - u_xxxx; the product is formed on the grid, as -(u^2/2)_x."""
     n = int(p["grid"])
+    there, back = real_transforms(n)
     k = 2 * np.pi * np.arange(n // 2 + 1) / p["L"]
     slope = -0.5j * k
     if n % 2 == 0:
         slope[-1] = 0.0  # the highest wave of an even grid has no derivative
 
     def nonlinear(v: Array) -> Array:
-        u = irfft(v, n=n)
+        u = back(v)
         u *= u
-        product = rfft(u)
+        product = there(u)
         product *= slope
         return np.asarray(product)
 

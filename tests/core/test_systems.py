@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +15,7 @@ from scipy.stats import wasserstein_distance
 import rfm_core as rfm
 from rfm_core.streams import stream
 from rfm_core.systems import rollout
+from rfm_core.systems.base import attempt
 from rfm_core.systems.integrate import ETDRK4, RungeKutta, right_hand_side
 
 Array = np.ndarray
@@ -624,3 +627,16 @@ def test_bad_input(call: Callable[[], Any], says: list[str]) -> None:
         call()
     for part in says:
         assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("name", rfm.SYSTEMS)
+def test_ours_pass_the_trial_of_every_new_one(name: str) -> None:
+    attempt(rfm.get_system(name))
+
+
+def test_an_import_loads_no_compiler() -> None:
+    """numba, scipy's solvers and geomloss are for those who integrate or compare."""
+    heavy = ["numba", "scipy.integrate", "scipy.spatial", "scipy.fft", "geomloss"]
+    code = f"import rfm_core, sys; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -25,7 +25,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from ...checks import real, refuse, whole
 from ...streams import stream
@@ -149,6 +148,8 @@ def _pairs(
     if dimension > 10:
         most, references = min(20_000, 2_000_000 // dimension), min(references, 300)
     index = index[:: max(1, math.ceil(index.size / most))]
+    from scipy.spatial import cKDTree  # here, as loading it takes a moment
+
     tree = cKDTree(flat[index])
     first = np.sort(rng.choice(index, min(references, index.size), replace=False))
     second = np.full(first.size, -1)
