@@ -12,8 +12,9 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
+from param.parameterized import Event
 
-from rfm_core import InvalidInput
+from rfm_core import InvalidInput, Model, Times, load
 from rfm_core.checks import real
 
 from .notebook.bundle import Bundle, before_connection, bundle
@@ -125,7 +126,7 @@ class Explorer(pn.viewable.Viewer):
             self.settings.apply(settings)
         return complaints
 
-    def _changed(self, *events: Any) -> None:
+    def _changed(self, *events: Event) -> None:
         names = {event.name for event in events}
         if names <= {"view", "test"}:
             return
@@ -179,16 +180,14 @@ class Explorer(pn.viewable.Viewer):
         return self.runner.run
 
     @property
-    def result(self) -> Any:
+    def result(self) -> Times | None:
         """Forecast times of everything done so far (``results.records.Times``), or None."""
         self.runner.tick()  # a cell that is run keeps the kernel from looking by itself
         return None if self.run is None else self.run.times
 
     @property
-    def model(self) -> Any:
+    def model(self) -> Model | None:
         """The trained model (``rfm_core.Model``), or None before there is one."""
-        from rfm_core import load
-
         self.runner.tick()
         path = None if self.run is None else self.run.model_path
         return None if path is None else load(path, device="cpu")
@@ -392,7 +391,7 @@ class Explorer(pn.viewable.Viewer):
         when = {"begun": self._pause_drawing, "drawn": self._begin}
         return Cell(self._view, until, place=place, **when)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Bundle:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
         return bundle(self)
 
     @classmethod

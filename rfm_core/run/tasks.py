@@ -54,7 +54,9 @@ class TaskFailed:
 
 
 TaskEvent = TaskProgress | TaskDone | TaskFailed
-Job = Callable[[dict[str, Any], Reporter], dict[str, Any]]
+Arguments = dict[str, Any]  # plain values, as they go from process to process
+Answer = dict[str, Any]
+Job = Callable[[Arguments, Reporter], Answer]
 JOBS: dict[str, Job] = {}
 
 
@@ -148,6 +150,6 @@ def plain(number: float) -> float | None:
 
 
 @job("ping")
-def ping(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
+def ping(arguments: Arguments, report: Reporter) -> Answer:
     """Nothing: a worker that has done it has loaded everything."""
     return {}

@@ -11,6 +11,7 @@ from bokeh.server.views.auth_request_handler import AuthRequestHandler
 from panel.io.resources import DIST_DIR
 from panel.io.server import DocHandler as PageHandler
 from panel.util.parameters import edit_readonly
+from panel_material_ui import Page
 
 __all__ = [
     "DIST_DIR",  # for serve.gallery: where Panel's server has its scripts (KaTeX)
@@ -37,7 +38,7 @@ class _Idle(param.Parameterized):
     busy = param.Boolean(False)
 
 
-def stop_following_busy(page: Any) -> None:
+def stop_following_busy(page: Page) -> None:
     """A ``panel_material_ui.Page`` no longer shows whether the server is busy.
 
     For ``page.page``. It would follow every event of every session, at the cost of a walk through

@@ -21,6 +21,7 @@ from rfm_core import (
 from rfm_core import make_dataset as make
 from rfm_core.checks import refuse
 from rfm_core.data.series.columns import plain
+from rfm_core.run.tasks import Answer, Arguments
 
 from ..captions.files import in_page_words, meaning_of_columns
 
@@ -30,7 +31,7 @@ SERIES = ("columns", "time", "dt", "key", "lyapunov", "estimate", "eps", "homoge
           "separate")  # fmt: skip
 
 
-def data_spec(arguments: dict[str, Any], realization: int = 0) -> DataSpec | None:
+def data_spec(arguments: Arguments, realization: int = 0) -> DataSpec | None:
     """Of a realization, one seed for everything as in studies; None for a user's own series."""
     if "series" in arguments["data"]:
         return None
@@ -38,7 +39,7 @@ def data_spec(arguments: dict[str, Any], realization: int = 0) -> DataSpec | Non
     return spec.replace(realization=realization, seed=int(arguments["seed"]))
 
 
-def make_data(arguments: dict[str, Any], report: Reporter, realization: int = 0) -> Dataset:
+def make_data(arguments: Arguments, report: Reporter, realization: int = 0) -> Dataset:
     """The data of a realization; an own series has only one, so realizations differ in weights."""
     spec = data_spec(arguments, realization)
     if spec is None:
@@ -52,7 +53,7 @@ def make_data(arguments: dict[str, Any], report: Reporter, realization: int = 0)
     return data
 
 
-def _own_series(given: dict[str, Any]) -> Dataset:
+def _own_series(given: Arguments) -> Dataset:
     """Columns go by their names, or by position: "column 2" is the second where none has a name."""
     source = _source(given)
     options = {name: given[name] for name in SERIES if given.get(name) is not None}
@@ -76,7 +77,7 @@ def _by_position(options: dict[str, Any]) -> dict[str, Any]:
     return options | found
 
 
-def _source(given: dict[str, Any]) -> tuple[bytes, str]:
+def _source(given: Arguments) -> tuple[bytes, str]:
     """The bytes of a file that the server named, and the name that the user gave it."""
     path, name = Path(given["file"]), str(given["name"])
     try:
@@ -98,7 +99,7 @@ def _page_words() -> Iterator[None]:
         raise InvalidInput(in_page_words(str(error))) from error
 
 
-def inspect_file(arguments: dict[str, Any]) -> dict[str, Any]:
+def inspect_file(arguments: Arguments) -> Answer:
     """What an uploaded file holds, in plain values; a bad file is refused in words."""
     with _page_words():
         found = inspect_series(_source(arguments), key=arguments.get("key"))

@@ -6,7 +6,6 @@ Results go as files into the folder of the run (``results.files``); what a job r
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from rfm_core import (
 )
 from rfm_core.checks import whole
 from rfm_core.measure.forecasts import Watch
-from rfm_core.run.tasks import Stopwatch, job, plain
+from rfm_core.run.tasks import Answer, Arguments, Stopwatch, job, plain
 
 from ..results.files import Writer
 from ..results.records import Trained, UnitReport
@@ -36,20 +35,20 @@ PIECE_SECONDS = 0.1  # between two pieces of the growing forecast
 
 
 @job("explorer.inspect")
-def inspect(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
+def inspect(arguments: Arguments, report: Reporter) -> Answer:
     """A look at an uploaded file: {file, name, key?}."""
     return inspect_file(arguments)
 
 
 @job("explorer.recommend")
-def recommend(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
+def recommend(arguments: Arguments, report: Reporter) -> Answer:
     """The model that suits a user's own series: {data, far}."""
     spec = recommended(make_data(arguments, report), far=bool(arguments["far"]), report=report)
     return {"model": spec.to_dict()}
 
 
 @job("explorer.train")
-def train(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
+def train(arguments: Arguments, report: Reporter) -> Answer:
     """Data, model, forecasts of all tests, features: {folder, data, model, seed, shown, device}."""
     writer, watch = Writer(arguments["folder"]), Stopwatch()
     data = make_data(arguments, report)
@@ -72,7 +71,7 @@ def train(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
 
 
 @job("explorer.realizations")
-def realizations(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
+def realizations(arguments: Arguments, report: Reporter) -> Answer:
     """More of the same: {folder, data, model, seed, first, count, device}.
 
     Each has its own training window, weights and tests; the numbers are those of a study.
@@ -96,7 +95,7 @@ def realizations(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
 
 
 @job("explorer.climate")
-def climate(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
+def climate(arguments: Arguments, report: Reporter) -> Answer:
     """Long runs of truth and surrogate: {folder, data, times, seed}."""
     writer = Writer(arguments["folder"])
     model = _load(writer, arguments)
@@ -107,7 +106,7 @@ def climate(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
 
 
 @job("explorer.regression")
-def regression(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
+def regression(arguments: Arguments, report: Reporter) -> Answer:
     """Inside the regressions: {folder, data, model, seed, device}."""
     writer = Writer(arguments["folder"])
     model = _load(writer, arguments)
@@ -117,7 +116,7 @@ def regression(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
 
 
 @job("explorer.stability")
-def stability(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
+def stability(arguments: Arguments, report: Reporter) -> Answer:
     """Validity times, Lyapunov exponents, one-step errors: {folder, data, model, seed, device}."""
     writer = Writer(arguments["folder"])
     model = _load(writer, arguments)
@@ -126,7 +125,7 @@ def stability(arguments: dict[str, Any], report: Reporter) -> dict[str, Any]:
     return {}
 
 
-def _load(writer: Writer, arguments: dict[str, Any]) -> Model:
+def _load(writer: Writer, arguments: Arguments) -> Model:
     path = writer.folder / "model.safetensors"
     if not path.is_file():
         raise InvalidInput("There is no trained model yet; one is needed. Train it first.")
@@ -138,7 +137,7 @@ def _alive(report: Reporter, stage: str, done: int, count: int) -> Reporter:
     return Reporter(lambda progress: report(stage, done, count))
 
 
-def _fit(arguments: dict[str, Any], data: Dataset, realization: int, report: Reporter) -> Fitted:
+def _fit(arguments: Arguments, data: Dataset, realization: int, report: Reporter) -> Fitted:
     spec, seed = ModelSpec.from_dict(arguments["model"]), int(arguments["seed"])
     device = arguments.get("device", "auto")
     for event in fit_events(spec, data, seed=seed, realization=realization, device=device):

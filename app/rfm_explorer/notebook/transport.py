@@ -18,6 +18,7 @@ from bokeh.document import Document
 from bokeh.models import GlobalInlineStyleSheet, Plot
 from bokeh.models.ui import UIElement
 from panel.theme import Native
+from param.parameterized import Event
 
 from ..compat.look import icon_font
 from ..compat.notebook import (
@@ -107,7 +108,7 @@ class Cell(Column):
         if page is not None and model is not None:
             page.lighten(model)
 
-    def _was_drawn(self, event: Any) -> None:
+    def _was_drawn(self, event: Event) -> None:
         for ref, page in self._pages.items():
             if self._telling in ("", ref):  # jupyter_bokeh does not say which
                 page.begin()

@@ -152,7 +152,7 @@ def as_csv(arrays: Mapping[str, Array]) -> str:
     return "\n".join(parts)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """Floats as they are; text so that no spreadsheet takes it for a formula."""
     if isinstance(value, (float, np.floating)):
         return repr(float(value))

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import panel as pn
 import param
+from param.parameterized import Event
 
 HERE = Path(__file__).parent
 Kind = Literal["choice", "switch", "number", "slider", "text", "many"]
@@ -91,7 +92,7 @@ class Fields(pn.custom.JSComponent):
         """What the browser is told of every field."""
         return {name: _state(state) for name, state in self._states.items()}
 
-    def _take(self, event: Any) -> None:
+    def _take(self, event: Event) -> None:
         edit = event.new
         self._edited(str(edit["name"]), str(edit["text"]), bool(edit["final"]))
         # also where nothing came of it: what was typed must give way to what is

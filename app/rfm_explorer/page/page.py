@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 import panel as pn
 from panel_material_ui import Page
@@ -27,7 +26,7 @@ def serve_session() -> None:
     make_page().servable(title=TITLE)
 
 
-def make_page(gallery: bool = False) -> Any:
+def make_page(gallery: bool = False) -> Page:
     """The page for the session that is being made; ``gallery``: there is one to link to."""
     location = pn.state.location
     query = read("" if location is None else str(location.search or ""))

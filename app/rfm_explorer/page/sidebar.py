@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import panel as pn
+from param.parameterized import Event
 
 from rfm_core import get_system
 
@@ -80,7 +81,7 @@ class Controls:
         self._refused = {name: refused} if refused else {}
         self.refresh()
 
-    def _changed(self, *events: Any) -> None:
+    def _changed(self, *events: Event) -> None:
         if not self._taking:
             self._refused = {}
             self.refresh()

@@ -8,6 +8,7 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+from param.parameterized import Event
 
 from ..queue.runner import Runner
 from ..views import VIEWS
@@ -110,7 +111,7 @@ class Tabs:
             *zip(titles, places, strict=True), active=start, sizing_mode="stretch_width"
         )
 
-        def changed(event: Any) -> None:
+        def changed(event: Event) -> None:
             self.look_at(list(self.views)[event.new])
             if not places[event.new].objects:
                 panel = self.current.panel()

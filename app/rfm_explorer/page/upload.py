@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import panel as pn
 import panel_material_ui as pmui
+from param.parameterized import Event
 
 from rfm_core import InvalidInput, ModelSpec
 from rfm_core.run.tasks import Task, TaskFailed, TaskProgress
@@ -329,6 +330,6 @@ class Upload:
         self.controls.offer("time", [*special, *((name, name) for name in names)])
         self.controls.offer("columns", [(name, name) for name in names])
 
-    def _other_key(self, event: Any) -> None:
+    def _other_key(self, event: Event) -> None:
         if event.new and self.found is not None and event.new in self.found.get("arrays", []):
             self._inspect()

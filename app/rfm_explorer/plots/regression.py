@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import holoviews as hv
 import numpy as np
 
 from ..results.records import Info, Regression, Solver, UnitRegression
 from . import style
-from .parts import Axes
+from .parts import Axes, Part
 
 Array = np.ndarray
 Text = tuple[float, float, str]
@@ -170,7 +168,7 @@ def solver_forecasts(regression: Regression | None, info: Info | None) -> hv.Ove
         _around(np.concatenate([betas for betas, _, _ in reached.values()]), 5),
         (0.0, 1.1 * (highest or 1.0)),
     )
-    parts: list[Any] = []
+    parts: list[Part] = []
     for key, (name, look) in SOLVERS.items():
         betas, times, errors = reached[key]
         bars = np.stack([betas, times - errors, betas, times + errors], axis=1)

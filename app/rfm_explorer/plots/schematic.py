@@ -8,7 +8,7 @@ from __future__ import annotations
 from rfm_core import ModelSpec
 
 from . import style
-from .svg import Sheet
+from .svg import Attribute, Sheet
 
 STATE, ESTIMATE, FEATURES = style.TRUTH, style.FORECAST, style.GOOD
 # heights, downwards: strip of the state, lines from it, inputs, boxes and their middle, lines below
@@ -102,7 +102,12 @@ class _Sketch(Sheet):
         left = x - width / 2
         ink = color if shade else "currentColor"
         faint = 1.0 if shade else 0.4
-        look = {"fill": color, "fill_opacity": shade, "stroke": ink, "stroke_opacity": faint}
+        look: dict[str, Attribute] = {
+            "fill": color,
+            "fill_opacity": shade,
+            "stroke": ink,
+            "stroke_opacity": faint,
+        }
         self.rect(left, top, width, CELL, rx=4, stroke_width=1.5, **look)
         if width / count >= 7:
             lines = "".join(f"M{left + k * width / count:g} {top}v{CELL}" for k in range(1, count))
@@ -214,7 +219,12 @@ class _Sketch(Sheet):
 
     def box(self, number: int, left: float, width: float) -> None:
         """A unit with its sizes."""
-        look = {"fill": FEATURES, "fill_opacity": 0.13, "stroke": FEATURES, "stroke_width": 2}
+        look: dict[str, Attribute] = {
+            "fill": FEATURES,
+            "fill_opacity": 0.13,
+            "stroke": FEATURES,
+            "stroke_width": 2,
+        }
         self.rect(left, BOX, width, 2 * (MIDDLE - BOX), rx=8, **look)
         middle, kind = left + width / 2, self.spec.kind
         self.text(middle - 20, BOX + 24, f"unit {number + 1}", size=16, font_weight="bold")

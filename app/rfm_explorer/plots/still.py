@@ -16,9 +16,10 @@ import holoviews as hv
 import numpy as np
 from holoviews.plotting.util import process_cmap
 
-from .svg import Sheet
+from .svg import Attribute, Sheet
 
 Array = np.ndarray
+Options = dict[str, Any]  # of HoloViews: whatever each of them takes
 
 INK, FAINT = "#222222", "#8a8a8a"
 LETTERS, SMALL = 15, 13  # pixels
@@ -40,18 +41,18 @@ def still(overlay: hv.Overlay, width: int, height: int | None = None) -> str:
     return drawing.finish()
 
 
-def _options(element: Any, kind: str) -> dict[str, Any]:
+def _options(element: hv.Element, kind: str) -> Options:
     return dict(element.opts.get(kind, backend="bokeh").kwargs)
 
 
-def _columns(element: Any) -> list[Array]:
+def _columns(element: hv.Element) -> list[Array]:
     return [np.asarray(element.dimension_values(d), dtype=float) for d in element.dimensions()]
 
 
 class _Drawing(Sheet):
     """One picture as it grows: paper, axes, then whatever lies inside of the frame."""
 
-    def __init__(self, overlay: hv.Overlay, given: dict[str, Any], width: int, height: int) -> None:
+    def __init__(self, overlay: hv.Overlay, given: Options, width: int, height: int) -> None:
         super().__init__(width, height)
         self.given = given
         self.logs = bool(given.get("logx")), bool(given.get("logy"))
@@ -68,7 +69,7 @@ class _Drawing(Sheet):
         self.outer: list[str] = []  # what stands beside it
         self.rect(0, 0, width, height, rx=6, fill="#ffffff")
 
-    def _in_legend(self, element: Any) -> bool:
+    def _in_legend(self, element: hv.Element) -> bool:
         """Curves and areas with something to see, unless they or the picture say no."""
         if self.given.get("show_legend") is False or not isinstance(element, (hv.Curve, hv.Area)):
             return False
@@ -127,7 +128,7 @@ class _Drawing(Sheet):
 
     # --- elements -------------------------------------------------------------------------
 
-    def element(self, element: Any) -> None:
+    def element(self, element: hv.Element) -> None:
         look = _options(element, "style")
         kinds = {
             hv.Image: self.image_of,
@@ -144,11 +145,11 @@ class _Drawing(Sheet):
             draw(element, look)
             self.parts = outside
 
-    def curve(self, element: Any, look: dict[str, Any]) -> None:
+    def curve(self, element: hv.Element, look: Options) -> None:
         x, y = _columns(element)[:2]
         self.path(track(self.place(0, x), self.place(1, y)), look["color"], **stroke(look))
 
-    def area(self, element: Any, look: dict[str, Any]) -> None:
+    def area(self, element: hv.Element, look: Options) -> None:
         x, y, *base = _columns(element)
         floor = base[0] if base else np.zeros(len(y))
         around = np.concatenate([x, x[::-1]]), np.concatenate([y, floor[::-1]])
@@ -159,7 +160,7 @@ class _Drawing(Sheet):
         path = track(*(self.place(k, values) for k, values in enumerate(around)))
         self.path(path + "Z", line, **edge, stroke_opacity=seen)
 
-    def scatter(self, element: Any, look: dict[str, Any]) -> None:
+    def scatter(self, element: hv.Element, look: Options) -> None:
         """Points as strokes of no length with round ends: short, also for thousands of them."""
         x, y = (self.place(k, values) for k, values in enumerate(_columns(element)[:2]))
         size = float(look.get("size", 4))
@@ -169,24 +170,24 @@ class _Drawing(Sheet):
                 self.circle(float(a), float(b), size / 2, fill="none", **line)
             return
         dots = "".join(f"M{a:.1f} {b:.1f}h0" for a, b in zip(x, y, strict=True))
-        round_ends = {"stroke_linecap": "round", "stroke_width": size}
+        round_ends: dict[str, Attribute] = {"stroke_linecap": "round", "stroke_width": size}
         self.path(dots, look["color"], **round_ends, stroke_opacity=look.get("alpha", 1))
 
-    def segments(self, element: Any, look: dict[str, Any]) -> None:
+    def segments(self, element: hv.Element, look: Options) -> None:
         x, y, x2, y2 = (self.place(k % 2, v) for k, v in enumerate(_columns(element)[:4]))
         rows = zip(x, y, x2, y2, strict=True)
         lines = "".join(f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" for a, b, c, d in rows)
         self.path(lines, look["color"], **stroke(look))
 
-    def rectangles(self, element: Any, look: dict[str, Any]) -> None:
+    def rectangles(self, element: hv.Element, look: Options) -> None:
         x, y, x2, y2 = (self.place(k % 2, v) for k, v in enumerate(_columns(element)[:4]))
         fill = look.get("fill_color") or look["color"]
-        seen = look.get("fill_alpha", look.get("alpha", 1))
+        seen = look["fill_alpha"] if "fill_alpha" in look else look.get("alpha", 1)
         for a, b, c, d in zip(x, y, x2, y2, strict=True):
             corner = float(min(a, c)), float(min(b, d))
             self.rect(*corner, float(abs(c - a)), float(abs(d - b)), fill=fill, fill_opacity=seen)
 
-    def labels(self, element: Any, look: dict[str, Any]) -> None:
+    def labels(self, element: hv.Element, look: Options) -> None:
         x, y = (element.dimension_values(k) for k in (0, 1))
         words = element.dimension_values(2)
         points = float(str(look["text_font_size"]).removesuffix("pt"))
@@ -201,7 +202,7 @@ class _Drawing(Sheet):
             look = {"anchor": anchor, "fill": color}
             self.text(across, down + 0.35 * size, kept, size=size, **look)
 
-    def image_of(self, element: Any, look: dict[str, Any]) -> None:
+    def image_of(self, element: hv.Element, look: Options) -> None:
         """Cells as a picture inside of the picture, and what their colours mean beside it."""
         values = element.dimension_values(2, flat=False)[::-1]  # the first row is the top one
         low, high = map(float, _options(element, "plot")["clim"])
@@ -244,7 +245,7 @@ class _Drawing(Sheet):
         return self.svg(str(self.given.get("title") or self.given.get("ylabel") or "picture"))
 
 
-def stroke(look: dict[str, Any]) -> dict[str, Any]:
+def stroke(look: Options) -> Options:
     """How a line is drawn."""
     dash = look.get("line_dash")
     pattern = DASHES.get(dash) if isinstance(dash, str) else " ".join(map(str, dash or []))

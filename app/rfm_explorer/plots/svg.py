@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 Point = tuple[float, float]
+Attribute = str | float
 
 
 class Sheet:
@@ -18,18 +18,25 @@ class Sheet:
         self.parts: list[str] = []
 
     def text(
-        self, x: float, y: float, words: str, *, size: int = 15, anchor: str = "middle", **more: Any
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        size: int = 15,
+        anchor: str = "middle",
+        **more: Attribute,
     ) -> None:
         look = {"font_size": size, "text_anchor": anchor, "fill": "currentColor", **more}
         self.parts.append(f"<text {_attributes(x=x, y=y, **look)}>{escape(words)}</text>")
 
-    def rect(self, x: float, y: float, width: float, height: float, **look: Any) -> None:
+    def rect(self, x: float, y: float, width: float, height: float, **look: Attribute) -> None:
         self.parts.append(f"<rect {_attributes(x=x, y=y, width=width, height=height, **look)}/>")
 
-    def circle(self, x: float, y: float, r: float, **look: Any) -> None:
+    def circle(self, x: float, y: float, r: float, **look: Attribute) -> None:
         self.parts.append(f"<circle {_attributes(cx=x, cy=y, r=r, **look)}/>")
 
-    def path(self, d: str, color: str, **more: Any) -> None:
+    def path(self, d: str, color: str, **more: Attribute) -> None:
         look = {"fill": "none", "stroke": color, "stroke_width": 2.5, **more}
         self.parts.append(f"<path {_attributes(d=d, **look)}/>")
 
@@ -71,9 +78,9 @@ class Sheet:
         return f"<svg {root}>{''.join(self.parts)}</svg>"
 
 
-def _attributes(**given: Any) -> str:
+def _attributes(**given: Attribute) -> str:
     return " ".join(f'{k.replace("_", "-")}="{escape(_plain(v))}"' for k, v in given.items())
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Attribute) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)

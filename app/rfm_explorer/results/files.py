@@ -95,7 +95,7 @@ class Writer:
             self._write(name, [_cut(trajectory) for trajectory in some])
         self._drop_pieces()
 
-    def _write(self, name: str, result: Any) -> None:
+    def _write(self, name: str, result: object) -> None:
         self._check()
         try:
             write_result(self.folder / f"{name}{END}", result)

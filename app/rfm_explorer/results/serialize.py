@@ -22,7 +22,7 @@ Array = np.ndarray
 OURS = ("rfm_core", "rfm_explorer")  # packages whose dataclasses files may hold
 
 
-def write_result(path: Path, result: Any) -> None:
+def write_result(path: Path, result: object) -> None:
     """Write all or nothing."""
     arrays: dict[str, Array] = {}
     tree = _pack(result, "result", arrays)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 from ..compat.pages import PageHandler, make_pages_by
 
@@ -26,7 +25,7 @@ class OneByOne(PageHandler):
     _turn = asyncio.Lock()  # first come, first served
     _has_turn = _gone = False
 
-    async def get(self, *args: Any, **kwargs: Any) -> None:
+    async def get(self, *args: str, **kwargs: str) -> None:
         await self._turn.acquire()
         if self._gone:
             self._turn.release()

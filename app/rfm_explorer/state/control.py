@@ -184,7 +184,7 @@ class Control:
         return moved if self.kind == "whole" else float(f"{moved:.6g}")
 
 
-def in_words(name: str, value: Any) -> str:
+def in_words(name: str, value: object) -> str:
     """A value as a table shows it."""
     if isinstance(value, bool) or value is None:
         return _WORDS[value]
@@ -197,7 +197,7 @@ def in_words(name: str, value: Any) -> str:
     return str(value)
 
 
-def clip(value: Any) -> str:
+def clip(value: object) -> str:
     """At most so many characters of it, as something to show."""
     try:
         text = str(value)

@@ -96,7 +96,7 @@ def _system(s: Settings, text: str | None, told: list[str]) -> str:
     return default
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """The text of a value, also where a library hands over lists or bytes."""
     while isinstance(value, (list, tuple)) and len(value) == 1:
         value = value[0]

@@ -46,7 +46,7 @@ class View:
         self.context = context
         self.picks = Picks(lambda name: self.picked(name))
         self._layout: pn.viewable.Viewable | None = None
-        self._drawn: Any = None
+        self._drawn: object = None
         self._empty = Text("", "plain")
 
     # --- to be filled in ------------------------------------------------------------------
@@ -135,7 +135,7 @@ class View:
         self._drawn = None
         self.context.wake()
 
-    def _state(self) -> Any:
+    def _state(self) -> object:
         shown = self.shown
         if shown.run is None:
             return None

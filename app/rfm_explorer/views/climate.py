@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import holoviews as hv
 import numpy as np
@@ -135,7 +134,7 @@ true_runs = data_spec.replace(
 """
 
 
-def distinct(names: Any) -> list[str]:
+def distinct(names: Iterable[str]) -> list[str]:
     """Names to choose among: a stranger may call two columns alike."""
     names = list(names)
     if len(set(names)) == len(names):

@@ -84,7 +84,7 @@ def label_of(name: str) -> str:
     return CONTROLS[name].label if name in CONTROLS else name
 
 
-def shown(name: str, value: Any) -> str:
+def shown(name: str, value: object) -> str:
     """A value as a table shows it."""
     control = CONTROLS.get(name)
     return in_words(name, value) if control is None or value is None else control.words(value)
