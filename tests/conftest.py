@@ -13,6 +13,27 @@ os.environ["RFM_CACHE"] = tempfile.mkdtemp(prefix="rfm-test-cache-")
 import rfm_core as rfm
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow modules at the beginning of every process's part, so that none is left for the end.
+
+    Each of so many processes begins with an equal part of the list and then takes over what others
+    have left, from the end.
+    """
+    parts = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    quick = [item for item in items if not item.get_closest_marker("slow")]
+    modules = list(dict.fromkeys(item.path for item in slow))
+    size = -(-len(items) // parts)
+    found: list[pytest.Item] = []
+    for part in range(parts):
+        mine = [item for item in slow if modules.index(item.path) % parts == part]
+        room = max(0, size - len(mine))
+        found += [*mine, *quick[:room]]
+        quick = quick[room:]
+    items[:] = [*found, *quick]
+
+
 @pytest.fixture(scope="session")
 def lorenz63() -> rfm.Dataset:
     return rfm.make_dataset(rfm.DataSpec("L63", n_train=5000, n_test=8, test_steps=1500))
