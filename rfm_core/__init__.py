@@ -49,7 +49,7 @@ from .model.locality import Scheme
 from .model.model import Forecast, Model
 from .model.ridge import BetaPath
 from .model.spec import ARCHITECTURES, SAMPLERS, ModelSpec
-from .model.store import load
+from .model.store import load, versions
 from .paper.tables import PaperRow, paper_rows
 from .parallel import threads
 from .run import Executor, make_executor
@@ -57,6 +57,7 @@ from .study.results import ResultStore
 from .study.study import StudyEvent, StudySpec, run_study
 from .systems import SYSTEMS, System, get_system, register, right_hand_side
 
+__version__ = versions()["rfm_core"]
 __all__ = [
     "ARCHITECTURES",
     "FEATURES",

@@ -112,6 +112,13 @@ class Explorer(pn.viewable.Viewer):
         if train and self.stories.story is None:
             self.train()
 
+    def __repr__(self) -> str:
+        said = f"Explorer {self.settings.label()}, seed {self.settings.seed}: {self.runner.state}"
+        run = self.run
+        if run is None or run.times is None or run.info is None:
+            return said
+        return f"{said}, {run.times.vpt.mean():.1f} {run.info.unit} on average"
+
     # --- settings -------------------------------------------------------------------------
 
     def _begin_with(self, query: Mapping[str, str], settings: Mapping[str, Any]) -> list[str]:

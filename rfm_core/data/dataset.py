@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..lines import InOneLine
+
 Array = np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class Dataset:
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(InOneLine):
     """Training and test trajectories of one system, float64, read-only.
 
     ``train`` is (trajectories, time, D), ``test`` is (n_test, test_steps + 1, D). All trajectories
@@ -37,6 +39,18 @@ class Dataset:
             array = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    def in_one_line(self) -> tuple[str, str]:
+        def size(states: Array) -> str:
+            count, length, _ = states.shape
+            return f"{count:,} x {length:,}" if count != 1 else f"{length:,}"
+
+        exponent = f", Lyapunov exponent {self.lyapunov:.3g}" if self.lyapunov else ""
+        return (
+            f"Dataset {self.name}",
+            f"{self.dimension} components, dt={self.dt:g}{exponent}; {size(self.train)} states to "
+            f"learn from, {size(self.test)} to test on",
+        )
 
     @property
     def dimension(self) -> int:

@@ -36,7 +36,7 @@ def as_floats(name: str, value: ArrayLike, axes: str = "any", finite: bool = Tru
         if np.iscomplexobj(value):
             raise TypeError
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last of whole numbers beyond 1e308
         remedy = "Convert it with np.asarray(..., dtype=float) first."
         raise refuse(name, value, "an array of real numbers", remedy) from None
     if array.size == 0:

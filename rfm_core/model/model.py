@@ -11,7 +11,7 @@ One step from the state u:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import InvalidInput, whole
 from ..events import Reporter
+from ..lines import InOneLine
 from ..parallel import in_threads
 from .features import Features
 from .locality import Scheme
@@ -33,7 +34,7 @@ AT_ONCE = 4_000_000  # features held at once where all states are gone through
 KEPT_STEPS = 64  # of a forecast, before they are copied out
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Unit:
     """Features of a unit's input, and its outer weights (width, G).
 
@@ -46,6 +47,10 @@ class Unit:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", self.weights.contiguous())
+
+    def __repr__(self) -> str:
+        f = self.features
+        return f"Unit({f.width} {f.name} features of {f.inputs} inputs)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +101,8 @@ class Wiring:
         return y + joined if self.spec.choices.skip else joined
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
+@dataclass(frozen=True, eq=False, repr=False)
+class Model(InOneLine):
     """A trained surrogate u_n -> u_{n+1}. Immutable; all tensors on one device, float64."""
 
     spec: ModelSpec
@@ -111,6 +116,16 @@ class Model:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "wiring", Wiring(self.spec, self.dimension, self.device))
+
+    def in_one_line(self) -> tuple[str, str]:
+        betas = self.origin.get("betas", [])
+        chosen = f", beta {', '.join(f'{beta:.0e}' for beta in betas)}" if betas else ""
+        system = _system(self.origin)
+        name = f" of {system}" if system else ""
+        return (
+            f"Model {self.spec.label}",
+            f"{self.size:,} parameters, {self.dimension} components{name}, dt={self.dt:g}{chosen}",
+        )
 
     @property
     def size(self) -> int:
@@ -243,6 +258,12 @@ class Model:
 
         tensors = [(unit.features.tensors(), unit.weights) for unit in self.units]
         return rebuild(self.spec, tensors, self.dimension, self.dt, self.limit, device, self.origin)
+
+
+def _system(origin: Mapping[str, Any]) -> str:
+    """What it was trained on, as far as it is known."""
+    data = origin.get("data") or {}
+    return str(data.get("system") or data.get("source") or "")
 
 
 def pick_device(device: torch.device | str = "auto") -> torch.device:

@@ -16,6 +16,7 @@ from .model import Model, Unit, pick_device
 from .spec import ModelSpec
 
 FORMAT = 1
+ENDING = ".safetensors"
 
 
 def versions() -> dict[str, str]:
@@ -29,9 +30,7 @@ def versions() -> dict[str, str]:
 
 def save_model(model: Model, path: str | Path) -> Path:
     """Write ``model``; the ending .safetensors is added where it is missing."""
-    path = Path(path)
-    if path.suffix != ".safetensors":
-        path = path.with_name(path.name + ".safetensors")
+    path = _with_ending(Path(path))
     arrays = {}
     for number, unit in enumerate(model.units):
         for name, tensor in {**unit.features.tensors(), "W": unit.weights}.items():
@@ -56,9 +55,15 @@ def save_model(model: Model, path: str | Path) -> Path:
     return path
 
 
+def _with_ending(path: Path) -> Path:
+    return path if path.suffix == ENDING else path.with_name(path.name + ENDING)
+
+
 def load(path: str | Path, *, device: torch.device | str = "auto") -> Model:
-    """The model in ``path``; a wrong, old or damaged file is refused with the reason."""
+    """The model that was saved under this name; a wrong, old or damaged file is refused."""
     path = Path(path)
+    if not path.is_file():  # whoever gave a file another name may use that, too
+        path = _with_ending(path)
     arrays, header = read_tensors(path)
     if header.get("kind") != "model":
         raise InvalidInput(f"{path.name!r} holds {header.get('kind', 'data')!r}, not a model.")

@@ -8,6 +8,8 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,35 +19,54 @@ from ..checks import InvalidInput, refuse
 from ..files import write_atomically
 from .records import ResultRow, StoreError, StudyRecord, censored_in, diverged_in
 
-# One line per realization: what was asked, then what came out. Keys of a result that are not named
-# here follow. Lists stay lists in Parquet and are JSON in CSV; numbers are exact in both.
-NAMES = (
-    "study label realization status reason attempts finished"
-    " system n_train dt accuracy architecture width depth G I beta noise solver sampler"
-    " unit_weights patches seed"
-    " unit trajectories vpt_mean vpt_median vpt_min vpt_max censored_count diverged_count"
+# One line per realization: what was asked, field by field, then what came out. Keys of a result
+# that are not named here follow. Lists stay lists in Parquet and are JSON in CSV; numbers are exact
+# in both.
+RENAMED = {"trajectories": "train_trajectories"}  # a result counts its tests under this name
+BEFORE = "study label realization status reason attempts finished"
+AFTER = (
+    "seed unit trajectories vpt_mean vpt_median vpt_min vpt_max censored_count diverged_count"
     " vpt censored diverged_at error size device dtype threads"
     " version_rfm_core version_torch version_python"
     " data_seconds fit_seconds forecast_seconds peak_mb spec"
 )
 WHOLE = (
-    "realization attempts n_train width depth G I seed trajectories censored_count diverged_count"
-    " size threads"
+    "realization attempts n_train n_test test_steps train_trajectories width depth G I left right"
+    " rows degree refine seed trajectories censored_count diverged_count size threads"
 )
 REAL = (
-    "dt beta noise vpt_mean vpt_median vpt_min vpt_max error"
+    "dt burn_in lyapunov eps beta noise L0 L1 w b taper vpt_mean vpt_median vpt_min vpt_max error"
     " data_seconds fit_seconds forecast_seconds peak_mb"
 )
-COLUMNS = tuple(NAMES.split())
+TRUE_OR_FALSE = "standardize centred"
+
+
+@cache
+def asked() -> dict[str, list[str]]:
+    """Fields of the specs; seed and realization of the data are those of the study."""
+    from ..data.generate import DataSpec  # here: who only keeps results does without torch
+    from ..model.spec import ModelSpec
+
+    data = [f.name for f in fields(DataSpec) if f.name not in ("seed", "realization")]
+    return {"data": data, "model": [f.name for f in fields(ModelSpec)]}
+
+
+@cache
+def column_names() -> tuple[str, ...]:
+    """Those that every file has, in their order."""
+    specs = [RENAMED.get(name, name) for names in asked().values() for name in names]
+    return (*BEFORE.split(), *specs, *AFTER.split())
 
 
 def line(study: StudyRecord, row: ResultRow) -> dict[str, Any]:
     """One row as columns; what was computed (a beta that was searched) wins over what was asked."""
-    parts = [study.spec.get("data"), study.spec.get("model"), study.spec]
-    asked = {k: v for part in parts if isinstance(part, dict) for k, v in part.items()}
+    line: dict[str, Any] = {"seed": study.spec["seed"]} if "seed" in study.spec else {}
+    for part, names in asked().items():
+        given = study.spec.get(part) or {}
+        line |= {RENAMED.get(name, name): given[name] for name in names if name in given}
     found = dict(row.result)
     found.update({f"version_{k}": v for k, v in (found.pop("versions", None) or {}).items()})
-    line = {name: asked[name] for name in COLUMNS if name in asked} | found
+    line |= found
     times = found.get("vpt") or []
     if row.status == "ok":
         line["trajectories"] = len(times)
@@ -113,7 +134,7 @@ def _in_place(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def _columns(lines: Sequence[Mapping[str, Any]]) -> list[str]:
-    return list(dict.fromkeys([*COLUMNS, *(name for line in lines for name in line)]))
+    return list(dict.fromkeys([*column_names(), *(name for line in lines for name in line)]))
 
 
 def _cell(value: Any) -> Any:
@@ -128,8 +149,9 @@ def _array(arrow: Any, name: str, values: list[Any]) -> Any:
         "diverged_at": arrow.list_(arrow.int64()),
         **dict.fromkeys(WHOLE.split(), arrow.int64()),
         **dict.fromkeys(REAL.split(), arrow.float64()),
+        **dict.fromkeys(TRUE_OR_FALSE.split(), arrow.bool_()),
     }
-    kind = kinds.get(name, arrow.string() if name in COLUMNS else None)
+    kind = kinds.get(name, arrow.string() if name in column_names() else None)
     if not any(isinstance(value, dict) for value in values):
         for attempt in (kind, None):
             with suppress(arrow.ArrowException, OverflowError):

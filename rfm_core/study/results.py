@@ -169,7 +169,7 @@ class ResultStore:
         return self._change("DELETE FROM studies WHERE digest = ?", (checked_digest(digest),)) > 0
 
     def export_csv(self, digest: str | None, path: str | os.PathLike[str]) -> Path:
-        """One line per realization of one study, or of all; see ``export.COLUMNS``."""
+        """One line per realization of one study, or of all; see ``export.column_names``."""
         return self._export(export.write_csv, digest, path)
 
     def export_parquet(self, digest: str | None, path: str | os.PathLike[str]) -> Path:

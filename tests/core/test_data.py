@@ -785,3 +785,15 @@ def test_bad_cache_limit_is_refused_before_the_work(
     for part in (f"RFM_CACHE_GB={limit!r}", "at least 0", "unset it"):
         assert part in str(caught.value)
     assert generated == []
+
+
+@pytest.mark.parametrize("accuracy", ["fine", "paper"])
+def test_a_tiny_step_does_not_take_for_ever(accuracy: str) -> None:
+    """The way to the attractor is gone in usual steps: 40 million of these would be it."""
+    told: list[int] = []
+    spec = rfm.DataSpec("L63", dt=1e-6, n_train=50, n_test=1, test_steps=20, accuracy=accuracy)
+    report = rfm.Reporter(lambda progress: told.append(progress.total))
+    data = rfm.make_dataset(spec, cache=False, report=report)
+    assert data.dt == 1e-6
+    assert max(told) <= 4000
+    assert 0 < np.abs(np.diff(data.train, axis=1)).max() < 1e-3

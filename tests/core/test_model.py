@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from dataclasses import replace
 
 import numpy as np
@@ -169,3 +170,22 @@ def test_no_global_state_is_changed(lorenz63: rfm.Dataset) -> None:
     assert torch.equal(torch.random.get_rng_state(), before[2])
     assert np.geterr() == errors
     assert np.array_equal(np.random.get_state()[1], numbers)  # noqa: NPY002
+
+
+def test_what_is_displayed_is_a_line(lorenz63: rfm.Dataset) -> None:
+    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=16, beta=1e-8), lorenz63)
+    assert repr(model) == (
+        "Model SkipRFM 16: 112 parameters, 3 components of L63, dt=0.01, beta 1e-08"
+    )
+    assert repr(model.units) == "(Unit(16 tanh features of 3 inputs),)"
+    assert repr(lorenz63) == (
+        "Dataset L63: 3 components, dt=0.01, Lyapunov exponent 0.91; 5,001 states to learn from, "
+        "8 x 1,501 to test on"
+    )
+    assert model._repr_html_().startswith("<p><b>Model SkipRFM 16</b>: 112 parameters")
+    named = replace(lorenz63, name="<script>")
+    assert "<script>" not in named._repr_html_()
+
+
+def test_the_version_is_the_packages() -> None:
+    assert rfm.__version__ == importlib.metadata.version("rfm-explorer")

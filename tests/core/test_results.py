@@ -27,9 +27,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rfm_core import DataSpec, ModelSpec, StudySpec
 from rfm_core.checks import InvalidInput
 from rfm_core.run.tasks import Task, TaskDone, perform
 from rfm_core.study import export, results
+from rfm_core.study.records import StudyRecord
 from rfm_core.study.results import ResultRow, ResultStore, StoreError, statistics
 
 SPEC = {
@@ -195,8 +197,25 @@ def test_a_real_realization(tmp_path: Path) -> None:
         assert store.rows("abc")[0].result == outcome.result
         (line,) = read_csv(store.export_csv("abc", tmp_path / "r.csv"))
     assert json.loads(line["vpt"]) == outcome.result["vpt"]
-    assert list(line)[: len(export.COLUMNS)] == list(export.COLUMNS)
+    assert list(line)[: len(export.column_names())] == list(export.column_names())
     assert set(outcome.result) - {"versions"} <= set(line)  # whatever else the job may add
+
+
+def test_every_field_of_the_spec_is_a_column(tmp_path: Path) -> None:
+    """Two studies that differ in whatever field differ in a column."""
+    spec = StudySpec(
+        DataSpec("L96", parameters={"F": 8.0}, trajectories=7),
+        ModelSpec("LocalDeepSkipX", G=2, left=2, right=1, depth=2, taper=0.3, L1=0.41, refine=2),
+        seed=5,
+    )
+    study = StudyRecord("abc", spec.label, spec.to_dict(), "", done=1, failed=0)
+    line = export.line(study, ResultRow(0, "ok", {"vpt": [1.0, 3.0]}, "", ""))
+    asked = {**spec.data.to_dict(), **spec.model.to_dict(), "seed": 5}
+    assert line["train_trajectories"] == 7
+    assert line["trajectories"] == 2
+    for name in set(asked) - {"kind", "schema", "realization", "trajectories"}:
+        assert line[name] == asked[name], name
+        assert name in export.column_names()
 
 
 # ---- several writers, killed writers

@@ -104,3 +104,16 @@ def test_a_failed_save_leaves_the_old_file(saved: Path, tmp_path: Path) -> None:
         model.save(blocked / "model")
     assert blocked.read_text() == "not a folder"
     assert list(tmp_path.iterdir()) == [blocked]
+
+
+def test_a_model_is_loaded_by_the_name_it_was_saved_under(
+    lorenz63: rfm.Dataset, tmp_path: Path
+) -> None:
+    model = rfm.fit(rfm.ModelSpec("SkipRFM", width=16), lorenz63)
+    for name in ("lorenz", "lorenz.v2", "lorenz.safetensors"):
+        written = model.save(tmp_path / name)
+        assert written.suffix == ".safetensors"
+        for given in (tmp_path / name, str(tmp_path / name), written):
+            assert rfm.load(given).spec == model.spec
+    written.rename(tmp_path / "renamed")
+    assert rfm.load(tmp_path / "renamed").spec == model.spec

@@ -244,3 +244,9 @@ def test_sinkhorn_never_fails_on_finite_samples(a: np.ndarray) -> None:
     result = sinkhorn2(a, a[::2], seconds=0.1)
     assert math.isfinite(result.w2)
     assert result.w2 >= 0.0
+
+
+@pytest.mark.parametrize("huge", [10**400, [1.0, 10**400]])
+def test_whole_numbers_beyond_floats_are_refused(huge: object) -> None:
+    with pytest.raises(InvalidInput, match=r"b=.*an array of real numbers"):
+        wasserstein2([1.0, 2.0], huge)  # type: ignore[arg-type]
