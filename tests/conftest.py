@@ -9,6 +9,8 @@ import pytest
 
 # before anything can read it; worker processes inherit it
 os.environ["RFM_CACHE"] = tempfile.mkdtemp(prefix="rfm-test-cache-")
+# beside other programs niced jobs get a twentieth of a core: no test shall wait for that
+os.environ["RFM_NICE"] = "0"
 
 import rfm_core as rfm
 

@@ -29,7 +29,7 @@ class ProcessSlots(Closing):
         slots: int | None = None,
         threads: int | None = None,
         memory_gb: float | None = None,
-        nice: int = 10,
+        nice: int | None = None,
         modules: Sequence[str] = (),
         method: str = METHOD,
     ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Sequence
@@ -25,18 +26,19 @@ class Slot:
     ``start`` a task, ``poll`` for its events, ``suspend``, ``resume`` and ``kill`` it; none of
     these waits for work, and any thread may call them. A worker that died is replaced and its task
     is tried once more. ``memory_gb`` is for a task beyond the worker's own 0.3 GB, on Linux.
+    ``nice`` is how far it stands back behind other programs; None: as RFM_NICE says, or 10.
     """
 
     def __init__(
         self,
         *,
         memory_gb: float | None = None,
-        nice: int = 10,
+        nice: int | None = None,
         modules: Sequence[str] = (),
         method: str = METHOD,
     ) -> None:
         self._memory_gb = _checked_memory(memory_gb)
-        self._nice = whole("nice", nice, 0, 19, "10 leaves the machine usable, 0 is full priority.")
+        self._nice = usual_nice() if nice is None else _checked_nice("nice", nice)
         self._modules = checked_modules(modules)
         self._method = one_of("method", method, METHODS, f"The best here is {METHOD!r}.")
         self._lock = threading.RLock()
@@ -174,6 +176,16 @@ class Slot:
         if self._worker is not None:
             self._worker.release()
             self._worker = None
+
+
+def usual_nice() -> int:
+    """Of workers: far enough back to leave the machine usable, unless RFM_NICE says otherwise."""
+    given = os.environ.get("RFM_NICE", "10")
+    return _checked_nice("RFM_NICE", int(given) if given.isdecimal() else given)
+
+
+def _checked_nice(name: str, value: object) -> int:
+    return whole(name, value, 0, 19, "10 leaves the machine usable, 0 is full priority.")
 
 
 def _checked_memory(memory_gb: float | None) -> float | None:

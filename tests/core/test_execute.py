@@ -30,6 +30,7 @@ from executor_cases import (
 from rfm_core.checks import Cancelled, InvalidInput
 from rfm_core.events import CancelToken
 from rfm_core.run import Executor, Inline, ProcessSlots, Slot, launch, make_executor, using
+from rfm_core.run.slots import usual_nice
 from rfm_core.run.tasks import Task, TaskDone, TaskEvent, TaskFailed, TaskProgress
 
 HERE = Path(__file__).resolve().parent
@@ -300,6 +301,23 @@ def test_workers_stay_warm_and_know_their_driver(
     assert event.result["nice"] == min(19, os.nice(0) + 7)
     assert event.result["folder"] == str(tmp_path)
     assert event.result["cache"] == "elsewhere"
+
+
+@pytest.mark.parametrize(("said", "expected"), [(None, 10), ("3", 3)])
+def test_how_far_workers_stand_back(
+    said: str | None, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RFM_NICE")
+    if said is not None:
+        monkeypatch.setenv("RFM_NICE", said)
+    assert usual_nice() == expected
+
+
+@pytest.mark.parametrize("said", ["40", "-1", "very", ""])
+def test_what_rfm_nice_cannot_be(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RFM_NICE", said)
+    with pytest.raises(InvalidInput, match=r"RFM_NICE=.* at least 0 and at most 19"):
+        Slot()
 
 
 @linux

@@ -41,7 +41,7 @@ class Clock:
 def make() -> Iterator[Callable[..., Scheduler]]:
     made = []
 
-    def make(nice: int = 10, **options: Any) -> Scheduler:
+    def make(nice: int = 0, **options: Any) -> Scheduler:
         slot = partial(Slot, nice=nice, modules=MODULES)
         options = {"running": 1, "started": 8, "memory_gb": 8, **options}
         made.append(Scheduler(slot, **options))

@@ -30,7 +30,7 @@ def make_scheduler(
     memory_gb: float | None = None,
     job_minutes: float | None = 60,
     quantum: float = 10.0,
-    nice: int = 10,
+    nice: int | None = None,
     modules: Sequence[str] = JOBS,
     **more: Any,
 ) -> Scheduler:
