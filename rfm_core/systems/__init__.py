@@ -1,4 +1,7 @@
-"""Equations, what is known about them, and compiled steppers: data exact to rounding.
+"""Equations, what is known about them, and compiled steppers.
+
+Data of ordinary differential equations are exact to rounding; those of Kuramoto-Sivashinsky are an
+exact map that follows its equation for 15 Lyapunov times.
 
 One file a system. Their order here is that of every list of systems.
 """
