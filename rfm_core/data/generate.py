@@ -50,10 +50,10 @@ class DataSpec(Spec):
 
     ``n_train`` counts pairs (u_n, u_{n+1}); they lie in ``trajectories`` windows of equal length.
     ``realization`` picks training windows and test starts anew, each from its own random stream.
-    ``accuracy`` "fine" is exact to rounding (for KS a true map, half of whose time step leads away
-    from it after 15 Lyapunov times), "paper" is scipy's odeint at its default tolerance, in one call
-    for a whole trajectory (for KS the paper's time step). ``burn_in`` is in time units,
-    or "paper".
+    ``accuracy`` "fine" is exact to rounding (for KS a true map, from which one with half the time
+    step parts after 15 Lyapunov times), "paper" is scipy's odeint at its default tolerance, in one
+    call for a whole trajectory (for KS the paper's time step). ``burn_in`` is in time units, or
+    "paper".
     """
 
     system: str = "L63"
