@@ -53,8 +53,9 @@ three patches, `taper=0.33` and noise of 3e-6 (512x2, 768x2), 1e-6 (1024x2), 3e-
 Rows that are *refined* or *narrow* and automatic, tapered 768x2 and tapered 1536x4 are what
 `rfm.recommended` gives.
 Rows with other parameters (F = 8, L = 100) are in the unit of the usual ones, by a fault that is
-mended since (`DataSpec.replace` kept their exponent): times with F = 8 are about 1.37 times too long,
-and these rows have still to be measured again. Seconds were measured on two cores that did other work as well. The KS
+mended since (`DataSpec.replace` kept the exponent): times with F = 8 are about 1.37 times too long,
+and these rows have still to be measured again.
+Seconds were measured on two cores that did other work as well. The KS
 rows without taper were computed before KS data became faster (generator 2, now 4): other
 trajectories of the same system. On Lorenz-63 rounding decides, and it differs between processors:
 *Skip 512, centred, automatic* gave 28.8 on the machine of the refined rows (8 realizations).
