@@ -55,7 +55,14 @@ from .parallel import threads
 from .run import Executor, make_executor
 from .study.results import ResultStore
 from .study.study import StudyEvent, StudySpec, run_study
-from .systems import SYSTEMS, System, get_system, register, right_hand_side
+from .systems import (
+    SYSTEMS,
+    System,
+    get_system,
+    register,
+    register_system,
+    right_hand_side,
+)
 
 __version__ = versions()["rfm_core"]
 __all__ = [
@@ -135,6 +142,7 @@ __all__ = [
     "recommended",
     "register",
     "register_features",
+    "register_system",
     "regression",
     "regression_of_fit",
     "right_hand_side",

@@ -18,9 +18,9 @@ import numpy as np
 from ..checks import InvalidInput, Real, Whole, one_of, real, refuse, whole
 from ..events import Reporter
 from ..measure.lyapunov import lyapunov_exponents
-from ..spec import Spec
+from ..spec import Spec, digest_of
 from ..streams import stream
-from ..systems import SYSTEMS, System, built_in, get_system
+from ..systems import SYSTEMS, System, get_system
 from ..systems.rollout import Stepper
 from ..tensorfile import read_tensors, write_tensors
 from .dataset import Dataset
@@ -170,11 +170,13 @@ def make_dataset(
     if spec.bytes > memory:
         size, limit = f"{spec.bytes / 1e9:.3g} GB", f"at most {memory / 1e9:.3g} GB, this machine's"
         raise refuse("size of the data", size, limit, "Lower n_train, n_test or test_steps.")
-    if cache is False or not built_in(spec.system):  # others' equations may change under a name
+    key = get_system(spec.system).key
+    if cache is False or key is None:  # equations may change under a name that nobody can tell
         return _dataset(spec, *_generate(spec, report))
     limit_gb = _cache_limit_gb()
     folder = cache_folder() if cache is True else Path(cache)
-    path = folder / f"{spec.system}-{spec.digest()}.safetensors"
+    digest = digest_of([spec.digest(), key]) if key else spec.digest()
+    path = folder / f"{spec.system}-{digest}.safetensors"
     found = _recall(path, spec)
     if found is None:
         found = _generate(spec, report)

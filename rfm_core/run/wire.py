@@ -13,7 +13,7 @@ from typing import Any
 from ..checks import Cancelled
 from ..events import Progress
 from ..model.features import modules_of_features
-from ..systems import modules_of_systems
+from ..systems import modules_of_systems, register_from_text, texts_of_systems
 from .tasks import Task, TaskDone, TaskEvent, TaskFailed, TaskProgress, perform
 
 PROGRESS_SECONDS = 0.1  # between two reports of one task, at least
@@ -22,18 +22,22 @@ PROGRESS_SECONDS = 0.1  # between two reports of one task, at least
 def pack_task(task: Task) -> bytes | TaskFailed:
     """The task as bytes, or how it ends because its arguments are not plain values."""
     try:
-        body = {**asdict(task), "modules": modules_of_systems() + modules_of_features()}
+        body = {
+            **asdict(task),
+            "modules": modules_of_systems() + modules_of_features(),
+            "systems": texts_of_systems(),
+        }
         return json.dumps(body, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         reason = f"The arguments of task {task.key!r} are not plain values ({error})."
         return TaskFailed(task.key, f"{reason} Use numbers, texts, lists and dictionaries.")
 
 
-def unpack_task(data: bytes) -> tuple[Task, list[str]]:
-    """The task, and the modules that know the systems and features it may speak of."""
+def unpack_task(data: bytes) -> tuple[Task, list[str], list[dict[str, Any]]]:
+    """The task, modules that know systems and features it may speak of, and systems as text."""
     body = json.loads(data)
-    modules = body.pop("modules")
-    return Task(**body), modules
+    modules, systems = body.pop("modules"), body.pop("systems")
+    return Task(**body), modules, systems
 
 
 def pack_event(event: TaskEvent) -> bytes:
@@ -62,10 +66,13 @@ def perform_packed(
     data: bytes, modules: Sequence[str], listener: Callable[[Progress], None] | None = None
 ) -> bytes:
     """In a worker: the outcome of a packed task; ``modules`` register jobs beyond our own."""
-    task, of_systems = unpack_task(data)
+    task, of_systems, systems = unpack_task(data)
     try:
         for name in (*modules, *of_systems):
             importlib.import_module(name)
+        for text in systems:
+            name = text["name"]
+            register_from_text(text)
     except Exception as error:
         kind = type(error).__name__
         reason = f"The worker could not import the module {name!r} ({kind}: {error})."

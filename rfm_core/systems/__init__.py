@@ -11,12 +11,13 @@ from .base import (
     Parameters,
     Quick,
     System,
-    built_in,
     get_system,
     modules_of_systems,
     register,
+    texts_of_systems,
 )
 from .integrate import ETDRK4, RungeKutta, right_hand_side
+from .own import register_from_text, register_system
 
 from .lorenz63 import L63  # isort: skip
 from .lorenz96 import L96  # isort: skip
@@ -26,6 +27,6 @@ from .halvorsen import HALVORSEN  # isort: skip
 
 __all__ = [
     "ETDRK4", "HALVORSEN", "KS", "L63", "L96", "ROESSLER", "SYSTEMS", "Parameters", "Quick",
-    "RungeKutta", "System", "built_in", "get_system", "modules_of_systems", "register",
-    "right_hand_side",
+    "RungeKutta", "System", "get_system", "modules_of_systems", "register",
+    "register_from_text", "register_system", "right_hand_side", "texts_of_systems",
 ]  # fmt: skip

@@ -15,12 +15,14 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from ..checks import InvalidInput, one_of, real, refuse, whole
 from ..events import Reporter
 from ..model.spec import ModelSpec
+from ..spec import digest_of
 from .integrate import Odeint, RightHandSide, RungeKutta
 from .rollout import Stepper
 
@@ -71,6 +73,17 @@ class System:
     recommend: Recommend | None = None  # None: a model for few components, or for any ring
     quick: Quick = Quick()
     converged_in_paper: bool = False  # then accuracy="paper" costs time and changes nothing
+    text: Mapping[str, Any] | None = None  # of one from a plain function: enough to make it again
+
+    @property
+    def key(self) -> str | None:
+        """What its data are kept under beside their spec; None: they are not kept.
+
+        Ours are known to stay the same; somebody's own equation is known by its text.
+        """
+        if built_in(self.name):
+            return ""
+        return None if self.text is None else digest_of(dict(self.text))
 
     def resolve(self, given: Mapping[str, float]) -> dict[str, float]:
         """All parameters, the given ones checked and the others at their defaults."""
@@ -119,12 +132,12 @@ SYSTEMS: dict[str, System] = {}
 _homes: dict[str, str] = {}  # of systems that are not ours: the module that registered each
 
 
-def register(system: System, *, replace: bool = False) -> System:
+def register(system: System, *, replace: bool = False, home: str | None = None) -> System:
     """Add a system to all others, or with ``replace=True`` put it in the place of one.
 
     It is tried first: what cannot start or step is refused. Worker processes import the module
-    from which this is called, so that they know the system too; a script that is run itself cannot
-    be imported, so a system that workers shall know belongs into a module beside it.
+    from which this is called (or ``home``), so that they know the system too; a script that is run
+    itself cannot be imported, so a system that workers shall know belongs into a module beside it.
     """
     _check(system)
     if system.name in SYSTEMS and not replace:
@@ -132,13 +145,21 @@ def register(system: System, *, replace: bool = False) -> System:
             "name", system.name, "new: there is a system of this name",
             "Choose another name, or pass replace=True to put it in that one's place.",
         )  # fmt: skip
-    frame = inspect.currentframe()
-    home = str(frame.f_back.f_globals.get("__name__", "")) if frame and frame.f_back else ""
+    if home is None:
+        home = calling_module()
     if not home.startswith(f"{__package__}."):  # ours are tried by tests, not at every import
         attempt(system)
         _homes[system.name] = home
     SYSTEMS[system.name] = system
     return system
+
+
+def calling_module() -> str:
+    """The name of the module from which the caller of this was called."""
+    frame = inspect.currentframe()
+    for _ in range(2):
+        frame = frame.f_back if frame is not None else None
+    return "" if frame is None else str(frame.f_globals.get("__name__", ""))
 
 
 def get_system(name: str) -> System:
@@ -159,7 +180,13 @@ def built_in(name: str) -> bool:
 
 def modules_of_systems() -> list[str]:
     """Modules that registered systems which are not ours, for worker processes to import."""
-    return sorted({home for home in _homes.values() if home and home != "__main__"})
+    homes = {home for name, home in _homes.items() if SYSTEMS[name].text is None}
+    return sorted(homes - {"", "__main__"})
+
+
+def texts_of_systems() -> list[Mapping[str, Any]]:
+    """Of those that are made from a plain function: workers make them again."""
+    return [system.text for system in SYSTEMS.values() if system.text is not None]
 
 
 def _check(system: System) -> None:

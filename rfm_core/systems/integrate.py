@@ -30,15 +30,16 @@ class RightHandSide:
     model, a table or a help page first.
     """
 
-    def __init__(self, function: Callable[..., None]) -> None:
+    def __init__(self, function: Callable[..., None], analytic: bool = True) -> None:
         self.function = function
+        self.analytic = analytic  # otherwise with no complex-step tangent: abs, max, if ...
 
     @cached_property
     def compiled(self) -> Any:
-        """For real states and for the complex-step tangent."""
+        """For real states, and where it is analytic for the complex-step tangent."""
         from .kernel import compile_right_hand_side
 
-        return compile_right_hand_side(self.function)
+        return compile_right_hand_side(self.function, self.analytic)
 
     def __call__(self, u: Array, parameters: Array, du: Array) -> None:
         self.compiled(u, parameters, du)
@@ -84,6 +85,8 @@ class RungeKutta(Pieces):
 
     def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
         """Complex-step derivative: exact to rounding for right-hand sides analytic in u."""
+        if not self._rhs.analytic:
+            return self.differences(states, vectors)
         states = self._states(states)
         n, k, dimension = vectors.shape
         tiny = 1e-100
@@ -215,17 +218,7 @@ class ETDRK4(Pieces):
         return state
 
     def tangent(self, states: Array, vectors: Array) -> tuple[Array, Array]:
-        """Central differences of the step: about ten digits, and as fast as the step itself."""
-        states = self._states(states)
-        n, k, grid = vectors.shape
-        small = 1e-6 * max(1e-3, math.sqrt(float(np.mean(states**2))))
-        size = np.sqrt(np.mean(vectors**2, axis=-1, keepdims=True))
-        shift = (small * vectors / size).reshape(n * k, grid)
-        base = np.repeat(states, k, axis=0)
-        ends = self.advance(np.concatenate([states, base + shift, base - shift]), 1)
-        forward, backward = ends[n : n + n * k], ends[n + n * k :]
-        moved = ((forward - backward) / (2 * small)).reshape(n, k, grid) * size
-        return ends[:n], moved
+        return self.differences(states, vectors)
 
 
 def real_transforms(grid: int) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:

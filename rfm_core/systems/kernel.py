@@ -15,10 +15,25 @@ _TABLEAU, _WEIGHTS = dop853.A, dop853.B  # names of this module, as the kernel n
 _REAL, _COMPLEX = numba.float64, numba.complex128
 
 
-def compile_right_hand_side(function: Callable[..., None]) -> Any:
-    """For real states and for the complex-step tangent."""
-    signatures = [numba.void(kind[::1], _REAL[::1], kind[::1]) for kind in (_REAL, _COMPLEX)]
-    return _compiled(signatures)(function)
+def compile_right_hand_side(function: Callable[..., None], analytic: bool = True) -> Any:
+    """For real states and, where it is ``analytic``, for the complex-step tangent."""
+    kinds = (_REAL, _COMPLEX) if analytic else (_REAL,)
+    return _compiled([numba.void(kind[::1], _REAL[::1], kind[::1]) for kind in kinds])(function)
+
+
+def compiled_filling(equation: Callable[..., Any], parameters: int) -> Callable[..., None]:
+    """From an equation that returns the slopes, one that fills them in; both to be compiled."""
+    given = "".join(f", parameters[{number}]" for number in range(parameters))
+    lines = f"""
+def fill(u, parameters, du):
+    slopes = equation(u{given})
+    for i in range(len(du)):
+        du[i] = slopes[i]
+"""
+    names: dict[str, Any] = {"equation": numba.njit(equation)}
+    exec(lines, names)
+    found: Callable[..., None] = names["fill"]
+    return found
 
 
 def _compiled(signatures: list[Any], **options: Any) -> Callable[[Callable[..., None]], Any]:

@@ -125,6 +125,19 @@ class Pieces:
                     done(rows, out)
         report(stage, steps, steps)
 
+    def differences(self, states: Array, vectors: Array) -> tuple[Array, Array]:
+        """Central differences of the step: about ten digits, and as fast as the step itself."""
+        states = self._states(states)
+        n, k, dimension = vectors.shape
+        small = 1e-6 * max(1e-3, math.sqrt(float(np.mean(states**2))))
+        size = np.sqrt(np.mean(vectors**2, axis=-1, keepdims=True))
+        shift = (small * vectors / size).reshape(n * k, dimension)
+        base = np.repeat(states, k, axis=0)
+        ends = self.advance(np.concatenate([states, base + shift, base - shift]), 1)
+        forward, backward = ends[n : n + n * k], ends[n + n * k :]
+        moved = ((forward - backward) / (2 * small)).reshape(n, k, dimension) * size
+        return ends[:n], moved
+
     def _states(self, states: Array) -> Array:
         """(n, D) as float64; the compiled code trusts the shape, so a wrong one stops here."""
         states = np.ascontiguousarray(states, dtype=np.float64)
