@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 
@@ -34,6 +36,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         found += [*mine, *quick[:room]]
         quick = quick[room:]
     items[:] = [*found, *quick]
+
+
+@pytest.fixture(autouse=True)
+def no_loop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Playwright leaves its event loop running between browser tests; others begin without one."""
+    if request.node.get_closest_marker("browser"):
+        yield
+        return
+    running = asyncio.events._get_running_loop()
+    asyncio.events._set_running_loop(None)
+    yield
+    asyncio.events._set_running_loop(running)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -157,7 +156,7 @@ def served(program: list[str], folder: Path, log: Path, **env: str) -> Iterator[
         yield address
         assert "Traceback" not in log.read_text(), log.read_text()
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()  # an interrupt is ignored by whatever a script started behind it
         process.wait()
 
 
