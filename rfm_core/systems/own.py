@@ -9,26 +9,22 @@ rfm_core.register_system("Lorenz84", lorenz84, dimension=3, dt=0.02)
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import textwrap
-import types
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..checks import InvalidInput, flag, real, refuse, whole
-from ..spec import digest_of
 from ..streams import stream
 from . import dop853
 from .base import SYSTEMS, Array, Parameters, System, calling_module, register
+from .equation_text import Equation, equation_of, text_of
 from .integrate import RightHandSide, RungeKutta
 from .rollout import Stepper
 
-Equation = Callable[..., Any]
 ALONG = 8  # trajectories that are looked at where something is measured
 FIRST_WINDOW, WINDOWS = 256, 10  # steps, each window twice as long as the one before
 SETTLED = 0.1  # change of mean and spread from one window to the next, in standard deviations
@@ -37,7 +33,6 @@ MOST_SUBSTEPS = 256
 BEYOND = 1e8  # times the start: no attractor is that large
 LYAPUNOV_TIMES = 30.0  # over which an exponent is measured, along each trajectory
 LEAST_TIMES = 3.0  # what grows by less than that much is not chaotic
-CONSTANTS = (bool, int, float, complex, str, tuple, list)
 
 
 def register_system(
@@ -125,72 +120,6 @@ def register_from_text(text: dict[str, Any]) -> System:
     with warnings.catch_warnings():  # the driver has said it
         warnings.simplefilter("ignore", RuntimeWarning)
         return register_system(name, equation, replace=True, **given)
-
-
-# --- an equation as text ---------------------------------------------------------------------
-
-
-def text_of(function: Equation) -> dict[str, Any] | None:
-    """Its source, and what it uses of what stands around it; None where that is no plain text."""
-    known: dict[str, Any] | None = getattr(function, "__rfm_text__", None)
-    if known is not None:
-        return known
-    sources: dict[str, str] = {}
-    around: dict[str, Any] = {}
-    try:
-        _collect(function, sources, around)
-        digest_of(around)
-    except (OSError, TypeError, ValueError):
-        return None
-    return {"function": function.__name__, "sources": sources, "around": around}
-
-
-def _collect(function: Equation, sources: dict[str, str], around: dict[str, Any]) -> None:
-    source = textwrap.dedent(inspect.getsource(function))
-    if not source.startswith("def ") or function.__name__ in sources:
-        if function.__name__ in sources:
-            return
-        raise TypeError("only a function with a name has a text that stands by itself")
-    sources[function.__name__] = source
-    code = function.__code__
-    found = dict(inspect.getclosurevars(function).nonlocals)
-    found |= {name: function.__globals__[name] for name in _names(code) & set(function.__globals__)}
-    for name, value in found.items():
-        if isinstance(value, types.ModuleType):
-            around[name] = {"module": value.__name__}
-        elif isinstance(value, types.FunctionType) and value.__module__ == function.__module__:
-            if name != value.__name__:
-                raise TypeError("a function under another name")
-            _collect(value, sources, around)
-        elif isinstance(value, np.ndarray):
-            around[name] = {"array": value.tolist()}
-        elif isinstance(value, CONSTANTS):
-            around[name] = {"value": value}
-        elif getattr(value, "__module__", "").startswith(("numpy", "math")):
-            around[name] = {"module": value.__module__, "attribute": value.__name__}
-        else:
-            raise TypeError(f"{name} is no plain value")
-
-
-def _names(code: types.CodeType) -> set[str]:
-    inner = [const for const in code.co_consts if isinstance(const, types.CodeType)]
-    return set(code.co_names).union(*map(_names, inner))
-
-
-def equation_of(text: Mapping[str, Any]) -> Equation:
-    """The function that ``text_of`` described."""
-    names: dict[str, Any] = {"__name__": "rfm_core.own_system"}
-    for name, given in text["around"].items():
-        if "module" in given:
-            module = importlib.import_module(given["module"])
-            names[name] = getattr(module, given["attribute"]) if "attribute" in given else module
-        else:
-            names[name] = np.array(given["array"]) if "array" in given else given["value"]
-    for source in text["sources"].values():
-        exec(compile(source, "<a system of somebody's own>", "exec"), names)
-    found: Equation = names[text["function"]]
-    found.__rfm_text__ = dict(text)  # type: ignore[attr-defined]
-    return found
 
 
 # --- stepping and measuring ------------------------------------------------------------------

@@ -18,10 +18,21 @@ import rfm_core as rfm
 from rfm_core.run.tasks import Task, TaskDone
 from rfm_core.run.wire import pack_task, perform_packed, unpack_event
 from rfm_core.systems import base
-from rfm_core.systems.own import PlainRungeKutta, equation_of, register_from_text, text_of
+from rfm_core.systems.equation_text import equation_of, text_of
+from rfm_core.systems.own import PlainRungeKutta, register_from_text
 
 ROOT = Path(__file__).parents[2]
 GAIN = 1.0
+WEIGHTS = (2.0, 3.0)
+MATRIX = np.eye(2)
+
+
+def helper(x):  # type: ignore[no-untyped-def]
+    return x * WEIGHTS[1]
+
+
+def with_much_around(u, a=1.0):  # type: ignore[no-untyped-def]
+    return a * helper(u[0]) + WEIGHTS[0], (MATRIX @ u)[1] + np.sin(u[1])
 
 
 @pytest.fixture(autouse=True)
@@ -151,6 +162,11 @@ def test_an_equation_comes_back_from_its_text() -> None:
     u = np.array([1.0, 2.0, 3.0])
     assert again(u) == lorenz(u)
     assert text_of(again) == text
+    many = json.loads(json.dumps(text_of(with_much_around)))
+    assert set(many["around"]) == {"WEIGHTS", "MATRIX", "np"}
+    made = equation_of(many)
+    assert made(u[:2]) == with_much_around(u[:2])
+    assert made.__globals__["WEIGHTS"] == WEIGHTS  # a tuple: numba takes no list
     assert text_of(lambda u: u) is None
     held = object()
     assert text_of(lambda u: held) is None
